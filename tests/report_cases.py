@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import functools
 import math
 from collections.abc import Mapping
@@ -210,3 +211,49 @@ def result_views(draw, intervals=None):
                 }
             rows.append(measure_row(name, measure, parameters, value, chance, **columns))
     return read_results(make_results(rows, {name: np.eye(5)[:, :2] for name in names}))
+
+
+N_POINTS = 24  # points of the results below
+
+
+@st.composite
+def ranked_results(draw):
+    """Return any values with the leave-one-out values behind intervals, so that best sets and pairs have tests.
+
+    Values may be tied, missing or those of a copy; embeddings may have failed, be in one place, the same map, or the
+    data; intervals may be missing, and values may depend on the order of ties.
+    """
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    names = [f"e{i}" for i in range(draw(st.sampled_from([1, 2, 2, 3, 5, 8])))]
+    noise = rng.normal(size=(len(DEFAULT), N_POINTS))
+    embeddings = {name: rng.normal(size=(N_POINTS, 2)) for name in names}
+    has_intervals = draw(st.integers(0, 5)) > 0
+    rows, left_out = [], {name: {} for name in names}
+    for place, (measure, parameters, chance) in enumerate(DEFAULT):
+        base, spread, step = draw(VALUES), draw(st.sampled_from([0.0, 0.002, 0.02, 0.2])), draw(st.floats(0, 0.1))
+        for order, name in enumerate(names):
+            value = draw(st.sampled_from([base, base - order * step, draw(VALUES)]))
+            value = max(value, 0.0)
+            columns = {"note": "a reason"} if math.isnan(value) else {}
+            values = value + (noise[place] + rng.normal(size=N_POINTS)) * spread / N_POINTS
+            if has_intervals and not math.isnan(value) and draw(st.integers(0, 24)):
+                left_out[name][measure] = values
+                se = float(np.sqrt((N_POINTS - 1) / N_POINTS * ((values - values.mean()) ** 2).sum()))
+                columns = {"conf_low": value - 2 * se, "conf_high": value + 2 * se, "conf_method": "jackknife"}
+                columns |= {"target": "points", "se": se, "conf_level": 0.95}
+            if not math.isnan(value) and not draw(st.integers(0, 24)):
+                columns |= {"worst": value - 0.1, "best": value + 0.05}
+            rows.append(measure_row(name, measure, parameters, value, chance, **columns))
+    if len(names) > 1 and draw(st.booleans()):  # the last embedding is a copy of the first
+        copied = [row for row in rows if row["embedding"] == names[0]]
+        rows = [row for row in rows if row["embedding"] != names[-1]]
+        rows += [{**row, "embedding": names[-1]} for row in copied]
+        embeddings[names[-1]], left_out[names[-1]] = embeddings[names[0]].copy(), left_out[names[0]]
+    if draw(st.integers(0, 3)) == 0:
+        embeddings[names[-1]] = np.ones((N_POINTS, 2))
+    reference = (names[0],) if draw(st.integers(0, 3)) == 0 else ()
+    failed = {"broken": "no memory"} if draw(st.integers(0, 3)) == 0 else {}
+    recipe = {"intervals": dict.fromkeys(names, "points" * has_intervals), "reference": reference}
+    results = make_results(rows, embeddings, None, failed, **recipe)
+    frames = {name: pd.DataFrame(columns) for name, columns in left_out.items()}
+    return dataclasses.replace(results, left_out=frames)

@@ -107,16 +107,16 @@ def test_scatter_draws_every_point_within_the_drawing(columns: int) -> None:
     assert root.get("aria-label") == 'a "label" & more'
 
 
-def test_colors_run_from_worse_to_better() -> None:
-    """The worst value has the first color and the best the last, for any direction; a missing value has none."""
+def test_colors_run_from_chance_to_perfect() -> None:
+    """A value by chance has the first color and a perfect one the last, for any direction; a missing one has none."""
     values = np.array([0.0, 0.5, 1.0, np.nan])
 
-    higher, lower = (DRAWING.from_worse_to_better(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
+    higher, lower = (DRAWING.from_chance_to_perfect(values, *ends) for ends in ((0.0, 1.0), (1.0, 0.0)))
 
-    assert higher[:3] == lower[2::-1]
-    assert higher[0] == DRAWING.QUALITY_RAMP[0]
-    assert higher[2] == DRAWING.QUALITY_RAMP[-1]
-    assert higher[3] not in DRAWING.QUALITY_RAMP
+    assert lower[:3] == ["var(--q7)", "var(--q4)", "var(--q0)"]
+    assert higher[0] == "var(--q0)"
+    assert higher[2] == "var(--q7)"
+    assert "--q" not in higher[3]
 
 
 def test_family_has_a_perfect_copy_and_one_without_relation() -> None:

@@ -106,11 +106,11 @@ def _run(options: Any, say: Printer) -> int:
     try:
         study.run(n_jobs=options.n_jobs, progress=progress, limit=options.limit, retry_failed=options.retry_failed)
     except KeyboardInterrupt:
-        _print_status(study.status(), options, say)
+        _print_status(study, options, say)
         if not options.json:
             say("\nstopped; the same command continues from here")
         return INTERRUPTED
-    return _print_status(study.status(), options, say)
+    return _print_status(study, options, say)
 
 
 def _status(options: Any, say: Printer) -> int:
@@ -120,7 +120,7 @@ def _status(options: Any, say: Printer) -> int:
     study = Study.open(options.file)
     if options.table:
         write_atomic(options.table, study.table().to_csv(index=False), "table")
-    return _print_status(study.status(), options, say)
+    return _print_status(study, options, say)
 
 
 def _report(options: Any, say: Printer) -> int:
@@ -136,9 +136,10 @@ def _report(options: Any, say: Printer) -> int:
     return DONE
 
 
-def _print_status(status: Any, options: Any, say: Printer) -> int:
-    """Print the state of the study and return the exit code."""
-    say(json_text({**_counts(status), "states": status.cells, "notes": status.notes}) if options.json else str(status))
+def _print_status(study: Any, options: Any, say: Printer) -> int:
+    """Print the state of the study and its answers, and return the exit code."""
+    status = study.status()
+    say(json_text({**_counts(status), "states": status.cells, "notes": status.notes}) if options.json else str(study))
     return DONE if status.complete and not status.count("failed") else INCOMPLETE
 
 

@@ -17,7 +17,7 @@ from dreval._docs import fill_docstring, wrap_entry
 from dreval._random import root_seed, stream
 from dreval.cards import Card, register
 from dreval.errors import InputError
-from dreval.records.base import read_only
+from dreval.records.base import Record, Summary, read_only
 from dreval.registry import DATASETS
 
 if TYPE_CHECKING:
@@ -79,8 +79,8 @@ class Draw:
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
-class Dataset:
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset(Record):
     """A data set: points, labels, latent coordinates and their card.
 
     Attributes
@@ -114,16 +114,11 @@ class Dataset:
         frame = pd.DataFrame(self.data, columns=list(self.feature_names))
         return frame if self.labels is None else frame.assign(label=self.labels)
 
-    def _repr_html_(self) -> str:
+    def _summary(self, full: bool) -> Summary:
+        """Return the printed form: the size, and in full source, license and reference."""
         from dreval.report.documents.small import dataset_summary
 
-        return dataset_summary(self).as_html()
-
-    def __repr__(self) -> str:
-        n, p = self.data.shape
-        classes = "" if self.labels is None else f", {len(np.unique(self.labels))} classes"
-        latent = "" if self.latent is None else f", latent of {self.latent.shape[1]} dimensions"
-        return f"<Dataset {self.card.name}: {n} points in {p} dimensions{classes}{latent}>"
+        return dataset_summary(self, full)
 
 
 def _filled(make: Callable[..., Draw], card: DatasetCard) -> Callable[..., Draw]:
@@ -177,7 +172,7 @@ def simulate(
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", n=400, random_state=0)
     >>> roll
-    <Dataset swiss_roll: 400 points in 3 dimensions, latent of 2 dimensions>
+    swiss_roll: 400 points in 3 columns, with 2 latent variables. ...
     >>> dict(roll.card.parameters)
     {'noise': 0.0, 'spacing': 'arc'}
     """

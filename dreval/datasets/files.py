@@ -171,7 +171,7 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     >>> import dreval
     >>> wdbc = dreval.load_dataset("wdbc")
     >>> wdbc
-    <Dataset wdbc: 569 points in 30 dimensions, 2 classes>
+    wdbc: 569 points in 30 columns, 2 classes. ...
     >>> wdbc.feature_names[0], wdbc.labels[0].item(), wdbc.card.license
     ('mean radius', 'malignant', 'BSD-3-Clause')
 
@@ -183,7 +183,7 @@ def load_dataset(name: str, path: str | os.PathLike[str] | None = None, *, label
     ...     _ = file.write_bytes(bytes([0, 0, 8, 3, 0, 0, 0, 5, 0, 0, 0, 1, 0, 0, 0, 2]) + bytes(range(10)))
     ...     images = dreval.load_dataset("idx", file)
     >>> images
-    <Dataset idx_file: 5 points in 2 dimensions>
+    idx_file: 5 points in 2 columns. ...
     """
     if path is not None and isinstance(name, str) and f"{name}_file" in DATASETS:
         name = f"{name}_file"
@@ -256,7 +256,7 @@ def coil2000_file(file: RawFile) -> Draw:
     ...     file = pathlib.Path(folder, "ticeval2000.txt")
     ...     _ = file.write_text(4000 * ("\t".join(["1"] * 85) + "\r\n"))
     ...     dreval.load_dataset("coil2000_file", file)
-    <Dataset coil2000_file: 4000 points in 85 dimensions>
+    coil2000_file: 4,000 points in 85 columns. ...
     """
     width = len(file.lines()[0].split("\t"))
     if width == 1:
@@ -333,7 +333,7 @@ def frey_faces_file(file: RawFile) -> Draw:
     ...     file = pathlib.Path(folder, "frey_rawface.mat")
     ...     scipy.io.savemat(file, {"ff": numpy.zeros((560, 1965), "uint8")})
     ...     dreval.load_dataset("frey_faces_file", file)
-    <Dataset frey_faces_file: 1965 points in 560 dimensions>
+    frey_faces_file: 1,965 points in 560 columns. ...
     """
     file.check_no_labels()
     if not file.content.startswith(b"MATLAB 5.0"):
@@ -402,7 +402,7 @@ def guo_qpcr_file(file: RawFile) -> Draw:
     ...     file = pathlib.Path(folder, "guo_qpcr.csv")
     ...     _ = file.write_text(",Actb" + ",g" * 47 + "\n" + ("16" + ",0.5" * 48 + "\n") * 437)
     ...     dreval.load_dataset("guo_qpcr_file", file)
-    <Dataset guo_qpcr_file: 437 points in 48 dimensions, 1 classes>
+    guo_qpcr_file: 437 points in 48 columns, 1 class. ...
     """
     file.check_no_labels()
     header, *rows = file.fields(",", 49)
@@ -622,7 +622,7 @@ def sonar_file(file: RawFile) -> Draw:
     ...     file = pathlib.Path(folder, "sonar.all-data")
     ...     _ = file.write_text("".join(",".join(["0.5"] * 60 + [c]) + "\n" for c in 97 * "R" + 111 * "M"))
     ...     dreval.load_dataset("sonar_file", file)
-    <Dataset sonar_file: 208 points in 60 dimensions, 2 classes>
+    sonar_file: 208 points in 60 columns, 2 classes. ...
     """
     file.check_no_labels()
     rows = file.fields(",", 61, {1: "a file with a line of counts at its beginning, or with another separator"})
@@ -685,7 +685,7 @@ def usps_file(file: RawFile) -> Draw:
     ...     file = pathlib.Path(folder, "zip.test")
     ...     _ = file.write_text(("3.0000" + " -1" * 256 + " \n") * 2007)
     ...     dreval.load_dataset("usps_file", file)
-    <Dataset usps_file: 2007 points in 256 dimensions, 1 classes>
+    usps_file: 2,007 points in 256 columns, 1 class. ...
     """
     file.check_no_labels()
     values = file.numbers(file.fields(" ", 257))

@@ -143,7 +143,7 @@ def bump_map(n: int, rng: np.random.Generator, *, noise: float = 0.05, n_feature
     --------
     >>> import dreval
     >>> dreval.simulate("bump_map", n=50, random_state=0)
-    <Dataset bump_map: 50 points in 100 dimensions, latent of 2 dimensions>
+    bump_map: 50 points in 100 columns, with 2 latent variables. ...
     """
     p = check_int(n_features, "n_features", low=1)
     latent = slow_latent(n, 2, rng)
@@ -200,7 +200,7 @@ def circular_clusters(n: int, rng: np.random.Generator, *, n_clusters: int = 8, 
     --------
     >>> import dreval
     >>> dreval.simulate("circular_clusters", n=80, random_state=0)
-    <Dataset circular_clusters: 80 points in 3 dimensions, 8 classes, latent of 2 dimensions>
+    circular_clusters: 80 points in 3 columns, 8 classes, with 2 latent variables. ...
     """
     count, r = check_int(n_clusters, "n_clusters", low=2), check_positive(radius, "radius")
     angle = 2.0 * np.pi * np.arange(count) / count
@@ -417,7 +417,7 @@ def gp_map(
     --------
     >>> import dreval
     >>> dreval.simulate("gp_map", n=50, random_state=0)
-    <Dataset gp_map: 50 points in 100 dimensions, latent of 3 dimensions>
+    gp_map: 50 points in 100 columns, with 3 latent variables. ...
     """
     p, scale = check_int(n_features, "n_features", low=1), check_positive(bandwidth, "bandwidth")
     latent = slow_latent(n, 3, rng)
@@ -585,7 +585,7 @@ def linked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> D
     >>> import dreval
     >>> circles = dreval.simulate("linked_circles", n=100, random_state=0)
     >>> circles
-    <Dataset linked_circles: 100 points in 3 dimensions, 2 classes, latent of 2 dimensions>
+    linked_circles: 100 points in 3 columns, 2 classes, with 2 latent variables. ...
     """
     points, labels, latent = two_circles(n, 1.0, rng)
     return Draw(add_noise(points, noise, rng), labels=labels, latent=latent)
@@ -642,7 +642,7 @@ def localized_clusters(
     --------
     >>> import dreval
     >>> dreval.simulate("localized_clusters", n=100, random_state=0)
-    <Dataset localized_clusters: 100 points in 3 dimensions, 10 classes, latent of 3 dimensions>
+    localized_clusters: 100 points in 3 columns, 10 classes, with 3 latent variables. ...
     """
     count, p = check_int(n_clusters, "n_clusters", low=2), check_int(n_features, "n_features", low=1)
     sd, centers = check_positive(spread, "spread"), rng.uniform(size=(count, p))
@@ -688,7 +688,7 @@ def s1(n: int, rng: np.random.Generator) -> Draw:
     --------
     >>> import dreval
     >>> dreval.simulate("s1", random_state=0)
-    <Dataset s1: 200 points in 10 dimensions, 3 classes, latent of 10 dimensions>
+    s1: 200 points in 10 columns, 3 classes, with 10 latent variables. ...
     """
     centers = 5.0 * rng.standard_normal((3, 10))
     points, labels = clusters(centers, n, rng)
@@ -730,7 +730,7 @@ def s2(n: int, rng: np.random.Generator) -> Draw:
     --------
     >>> import dreval
     >>> dreval.simulate("s2", random_state=0)
-    <Dataset s2: 200 points in 10 dimensions, latent of 10 dimensions>
+    s2: 200 points in 10 columns, with 10 latent variables. ...
     """
     points = rng.uniform(size=(n, 10))
     return Draw(points, latent=points.copy())
@@ -780,7 +780,7 @@ def s3(n: int, rng: np.random.Generator, *, noise: float = 0.05) -> Draw:
     --------
     >>> import dreval
     >>> dreval.simulate("s3", random_state=0)
-    <Dataset s3: 200 points in 3 dimensions, latent of 3 dimensions>
+    s3: 200 points in 3 columns, with 3 latent variables. ...
     """
     unit = directions(n, 3, rng)
     return Draw(add_noise(unit, noise, rng), latent=unit)
@@ -830,7 +830,7 @@ def s4(n: int, rng: np.random.Generator, *, noise: float = 0.2) -> Draw:
     --------
     >>> import dreval
     >>> dreval.simulate("s4", random_state=0)
-    <Dataset s4: 200 points in 3 dimensions, latent of 2 dimensions>
+    s4: 200 points in 3 columns, with 2 latent variables. ...
     """
     points, latent = roll(n, "arc", rng)
     return Draw(add_noise(points, noise, rng), latent=latent)
@@ -883,7 +883,7 @@ def sine_map(n: int, rng: np.random.Generator, *, noise: float = 0.1, n_features
     --------
     >>> import dreval
     >>> dreval.simulate("sine_map", n=50, random_state=0)
-    <Dataset sine_map: 50 points in 100 dimensions, latent of 1 dimensions>
+    sine_map: 50 points in 100 columns, with 1 latent variable. ...
     """
     p = check_int(n_features, "n_features", low=1)
     latent = slow_latent(n, 1, rng)
@@ -1230,7 +1230,7 @@ def trefoil(n: int, rng: np.random.Generator, *, noise: float = 0.0) -> Draw:
     --------
     >>> import dreval
     >>> dreval.simulate("trefoil", random_state=0)
-    <Dataset trefoil: 200 points in 3 dimensions, latent of 2 dimensions>
+    trefoil: 200 points in 3 columns, with 2 latent variables. ...
     """
     t = rng.uniform(0.0, 2.0 * np.pi, n)
     points = np.column_stack([np.sin(t) + 2 * np.sin(2 * t), np.cos(t) - 2 * np.cos(2 * t), -np.sin(3 * t)])
@@ -1343,7 +1343,7 @@ def unlinked_circles(n: int, rng: np.random.Generator, *, noise: float = 0.0) ->
     >>> import dreval
     >>> circles = dreval.simulate("unlinked_circles", n=100, random_state=0)
     >>> circles
-    <Dataset unlinked_circles: 100 points in 3 dimensions, 2 classes, latent of 2 dimensions>
+    unlinked_circles: 100 points in 3 columns, 2 classes, with 2 latent variables. ...
     """
     points, labels, latent = two_circles(n, 3.0, rng)
     return Draw(add_noise(points, noise, rng), labels=labels, latent=latent)

@@ -70,7 +70,7 @@ from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import BUNDLED, CoordinateSource, Source, as_source
+from dreval.inputs.source import CoordinateSource, Source, as_source
 from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     curves_frame,
@@ -364,10 +364,9 @@ class Evaluation:
         return evaluation_preview(self).as_html()
 
     def __repr__(self) -> str:
-        metric = "" if self.metric == "euclidean" else f", metric={self.metric!r}"
-        sources = {name: BUNDLED * (source.kind == "method") + source.what for name, source in self.sources.items()}
-        embeddings = sources if self.data.obsm else list(sources)
-        return f"Evaluation({self.data!r}, embeddings={embeddings}, n_neighbors={self.n_neighbors}{metric})"
+        from dreval.report.documents.small import evaluation_preview
+
+        return str(evaluation_preview(self))
 
     @keywords_checked
     def run(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
 
@@ -734,7 +734,7 @@ EMBEDDING_RIDGE = 1e-6
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class KernelMap(Record):
     """A function of kernel values: f(z) = mean + sum_i weights_i (k(z, z_i) - center_i).
 
@@ -768,11 +768,11 @@ class KernelMap(Record):
     """
 
     rule: str
-    base: KernelPoints = field(repr=False)
-    origin: FloatArray = field(repr=False)
-    weights: FloatArray = field(repr=False)
-    mean: FloatArray = field(repr=False)
-    center: FloatArray = field(repr=False)
+    base: KernelPoints
+    origin: FloatArray
+    weights: FloatArray
+    mean: FloatArray
+    center: FloatArray
     bandwidth: float
     ridge: float
     condition: float
@@ -799,11 +799,11 @@ class KernelMap(Record):
             out[at : at + step] = self.mean + values @ self.weights
         return out
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the rule, the bandwidth and the errors."""
         from dreval.report.documents.small import map_summary
 
-        return map_summary(self)
+        return map_summary(self, full)
 
 
 def embedding_map(X: Any, Y: Any, *, reg: float = EMBEDDING_RIDGE, bandwidth: float | None = None) -> KernelMap:

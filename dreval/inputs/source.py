@@ -822,7 +822,7 @@ def embed(
     >>> X = np.random.default_rng(0).normal(size=(30, 5))
     >>> embedding = dreval.embed(X, "pca")
     >>> embedding
-    Embedding(pca: 30 points, 2 components)
+    pca embedded 30 points in 2 dimensions, from 5 columns. ...
     >>> np.asarray(embedding).shape
     (30, 2)
     >>> np.asarray(dreval.embed(X, "sir", 1, response=X[:, 0] ** 3)).shape

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import math
+import textwrap
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -779,12 +780,12 @@ class Recommendation:
     evidence: pd.DataFrame
 
     def __repr__(self) -> str:
-        lines = {name: self._reason(name) for name in self.measures}
+        lines = {"question": self.question, **{name: self._reason(name) for name in self.measures}}
         not_recommended = [name for name in self.table["measure"] if name not in self.measures]
         lines |= {"also for this goal": ", ".join(not_recommended)}
         if not self.evidence.empty:
             lines["in brackets"] = "the mildest of four grades from which on it is seen, in maps of 120 points"
-        return block(f"{self.goal}: {self.question}", lines)
+        return block(textwrap.fill(f"For {self.goal} use {', '.join(self.measures)}.", 80), lines)
 
     def _reason(self, name: str) -> str:
         """Return the question of a measure, and the defects that it detects, misses and prefers."""

@@ -168,7 +168,7 @@ def check_base(folder: Path, manifest: Manifest) -> None:
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProtocolStatus(TableRecord):
     """State of every task of a protocol folder.
 
@@ -192,8 +192,8 @@ class ProtocolStatus(TableRecord):
     >>> X = np.random.default_rng(0).normal(size=(30, 3))
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     status = dreval.Protocol(X, n_replicates=1, random_state=0).export(folder)
-    >>> status, status.missing[0], status.complete
-    (ProtocolStatus(round 1 of 2: 0 of 3 files returned), 'returned/data.csv', False)
+    >>> status.missing[0], status.complete
+    ('returned/data.csv', False)
     """
 
     folder: str
@@ -238,16 +238,11 @@ class ProtocolStatus(TableRecord):
             return "Export the folder again: that writes the transformed data of round 2."
         return "Collect the folder."
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the state of each task, and the next step."""
         from dreval.report.documents.small import protocol_summary
 
-        return protocol_summary(self)
-
-    def __repr__(self) -> str:
-        back = f"{len(self.returned)} of {len(self.table)} files returned"
-        wrong = f", {len(self.wrong)} wrong" if self.wrong else ""
-        return f"ProtocolStatus(round {self.round} of {self.rounds}: {back}{wrong})"
+        return protocol_summary(self, full)
 
 
 def status_of(folder: Path, manifest: Manifest) -> ProtocolStatus:
@@ -523,7 +518,7 @@ class Protocol:
     ...         tool(folder)
     ...     source = dreval.Protocol.collect(folder)
     >>> status
-    ProtocolStatus(round 2 of 2: 7 of 13 files returned)
+    Round 2 of 2: 7 of 13 files are returned. ...
     >>> round(float(dreval.trustability(X, source)), 12)
     0.0
     >>> result = dreval.tractable_consistency(X, source)
@@ -624,7 +619,7 @@ class Protocol:
         >>> protocol = dreval.Protocol(X, n_transformations=4, random_state=0)
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     protocol.export(f"{folder}/tool")
-        ProtocolStatus(round 1 of 2: 0 of 7 files returned)
+        Round 1 of 2: 0 of 7 files are returned. ...
         """
         place = check_path(folder, "folder")
         try:
@@ -675,7 +670,7 @@ class Protocol:
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     exported = protocol.export(f"{folder}/tool", embedding=X[:, :2])
         ...     dreval.Protocol.status(f"{folder}/tool")
-        ProtocolStatus(round 2 of 2: 1 of 11 files returned)
+        Round 2 of 2: 1 of 11 files is returned. ...
         """
         place = check_path(folder, "folder")
         return status_of(place, read_manifest(place))

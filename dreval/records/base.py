@@ -46,10 +46,15 @@ class Summary(Protocol):
 
 
 class Record:
-    """A computed result: ``print`` shows its summary, and a notebook shows it as HTML."""
+    """A computed result: ``print`` and a bare expression show its summary, and a notebook shows it as HTML."""
 
-    def summary(self) -> Summary:
-        """Return the printed form of the record.
+    def summary(self, full: bool = False) -> Summary:
+        """Return the printed form of the record: the answer first, then its numbers.
+
+        Parameters
+        ----------
+        full : bool, default False
+            Whether to add all notes, the settings, the call that reproduces the record, and its further tables.
 
         Returns
         -------
@@ -60,12 +65,12 @@ class Record:
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
-        >>> str(dreval.embed(X, "pca").summary()).splitlines()[0].strip()
-        'Embedding'
+        >>> print(dreval.embed(X, "pca").summary())
+        pca embedded 40 points in 2 dimensions, from 4 columns. ...
         """
-        return self._summary()
+        return self._summary(full)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form; each record forwards to its function in ``report/``."""
         raise NotImplementedError
 
@@ -76,6 +81,8 @@ class Record:
 
     def __str__(self) -> str:
         return str(self.summary())
+
+    __repr__ = __str__
 
     def _repr_html_(self) -> str:
         return self.summary().as_html()

@@ -366,7 +366,7 @@ class Comparison(Record):
             with a line for each measure (over several data sets, by the test behind the letters); and "difference_map":
             where the first of a pair is better than the second.
         ax : matplotlib Axes, optional
-            Where to draw a figure of one panel. The text below the figure is then left out.
+            Where to draw a figure of one panel. The text that explains the figure is then left out.
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         measure : str, optional
@@ -375,9 +375,7 @@ class Comparison(Record):
         pair : (str, str), optional
             For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         titled : bool
-            Whether the figure names its measure (not "difference_map"); True by default.
-        explained : bool
-            For "forest": whether the text below explains the marks; True by default.
+            For "critical_difference" and "wins": whether the figure names its measure; True by default.
 
         Returns
         -------

@@ -48,7 +48,7 @@ def codes() -> dict[str, Code]:
     return table
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Note:
     """An assumption, a limit or a failure that affects how to read a value; ``str`` of it is its sentence.
 
@@ -90,6 +90,9 @@ class Note:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        return f"Note({self.code}: {self.text})"
 
     def named(self, names: Mapping[str, str]) -> Note:
         """Return the note with other names of arguments: values called ``argument``, also of notes within it."""

@@ -12,7 +12,6 @@ import pandas as pd
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
-from dreval.glossary import printable
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
@@ -21,7 +20,7 @@ FloatArray = npt.NDArray[np.float64]
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Embedding(Record):
     """Coordinates with their recipe; numpy takes the record as the array of its coordinates.
 
@@ -67,9 +66,9 @@ class Embedding(Record):
     data_shape: tuple[int, int] | None = None
     seconds: float = float("nan")
     notes: Notes = ()
-    data: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    data: npt.NDArray[np.float64] | None = None
     columns: tuple[str, ...] | None = None
-    _map_cache: dict[Any, Any] = field(default_factory=dict, init=False, repr=False)
+    _map_cache: dict[Any, Any] = field(default_factory=dict, init=False)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.array(self.coordinates, dtype=dtype, copy=copy)
@@ -192,14 +191,11 @@ class Embedding(Record):
             self._map_cache[key] = replace(fit(inputs, outputs, **options), columns=columns)
         return self._map_cache[key]
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the method, its parameters and the range of the coordinates."""
         from dreval.report.documents.small import embedding_summary
 
-        return embedding_summary(self)
-
-    def __repr__(self) -> str:
-        return f"Embedding({printable(self.method)}: {self.shape[0]} points, {self.shape[1]} components)"
+        return embedding_summary(self, full)
 
 
 class PointScores(Record):
@@ -281,15 +277,11 @@ class PointScores(Record):
         name = scores[0] if score is None else check_one_of(score, scores, "score", aliases=True)
         return scores_map(self, name, ax, figsize)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the settings, and the range of each score."""
         from dreval.report.documents.small import scores_summary
 
-        return scores_summary(self)
-
-    def __repr__(self) -> str:
-        score = self.tidy().iloc[0]
-        return f"{type(self).__name__}({len(self)} points: median {score['median']:.4g}, max {score['max']:.4g})"
+        return scores_summary(self, full)
 
 
 @read_only
@@ -484,7 +476,7 @@ class LocalDistortion(PointScores):
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Shepard:
     """Distances in an embedding against those in the data, counted in cells.
 
@@ -511,6 +503,9 @@ class Shepard:
     pairs: int
     total: int
     anchored: bool = False
+
+    def __repr__(self) -> str:
+        return f"Shepard({self.pairs:,} of {self.total:,} pairs in {' x '.join(map(str, self.counts.shape))} cells)"
 
     def plain(self) -> dict[str, Any]:
         """Return the table in types that JSON can store; floats keep every digit."""

@@ -582,8 +582,9 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
-        >>> res.certificate("a", n_resamples=19).verdict
-        'Nothing here speaks against Definition 1; that is no proof of it.'
+        >>> print(res.certificate("a", n_resamples=19).verdict)
+        Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC
+        p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
         from dreval.significance._certificate import certify
 
@@ -893,7 +894,7 @@ class Results(Record):
         return ranking(self, measure, alpha=alpha)
 
     def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
-        """Draw a figure of all embeddings or of some; an embedding has the same color in all of them.
+        """Draw a figure of all embeddings or of some.
 
         Parameters
         ----------
@@ -902,13 +903,14 @@ class Results(Record):
             kinds:
 
             - "scatter" (or "embedding"): the points of each embedding, colored by class or by ``color``.
-            - "map": the quality of a measure at each point of the embedding, from worse (yellow) to better (green).
+            - "map": the quality of a measure at each point, from the chance level (orange) to a perfect value (blue).
             - "curve": a measure against the number of neighbors, one line for each embedding, with intervals and
-              chance level; of a measure with a value at every K (``r_nx``) on a log scale, with the value of a perfect
-              copy.
+              chance; a panel for each embedding, with the others in gray. A measure with a value at every K (``r_nx``)
+              has a log scale.
             - "shepard": distances in the embedding against those in the data, and their nearest ascending step
               function.
-            - "heatmap": all embeddings by all measures: values with intervals, the best in bold, chance levels.
+            - "heatmap": all embeddings by all measures: values with intervals, the best set of each measure bold, and
+              chance levels; more than six embeddings are the rows, and each question has one measure.
             - "forest": paired differences with their intervals and adjusted p-values, by pair or by measure: of two or
               three embeddings a line for each measure, on the scale from chance level to perfect; of more a line for
               each pair; of more than eight for each embedding nearest to the best one or to ``baseline``.
@@ -922,12 +924,12 @@ class Results(Record):
               are so in the data: the ratio of the two distances in both spaces, for each triple of classes.
             - "critical_difference" and "wins" need several data sets: here they raise an error that says what to do.
         ax : matplotlib Axes, optional
-            Where to draw a figure of one panel. The text below the figure is then left out.
+            Where to draw a figure of one panel. The text that explains the figure is then left out.
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         names : list of str, optional
-            The embeddings to draw; all that were computed by default. Up to eight embeddings have a color each; of
-            more, those that are best by a measure and those named here have one, and all others are gray.
+            The embeddings to draw; all that were computed by default, for "curve" of more than eight the first by mean
+            rank.
         embedding : str, optional
             The one embedding to draw, short for ``names=[embedding]``.
         measure : str, optional
@@ -950,10 +952,6 @@ class Results(Record):
             For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         baseline, alpha, adjust : str, float, str or None
             For "forest" and "difference_map": as ``compare``.
-        titled : bool
-            For "forest": whether panels name their measure; True by default.
-        explained : bool
-            For "forest": whether the text below explains the marks; True by default.
         test, variable : str, optional
             For "null": the test, and its variable; the first with permutations by default.
         kappas : list of float, optional
@@ -990,8 +988,7 @@ class Results(Record):
 
         "coranking" counts, for every pair of ranks, the neighbors that have the first rank in the data and the second
         in the embedding (Lee & Verleysen 2009), on log scales of both ranks and in multiples of what an unrelated
-        embedding has. Neighbors below the diagonal are nearer in the embedding than in the data. ``Q_NX`` is the share
-        of the n_neighbors nearest points in the data that are also among the nearest in the embedding.
+        embedding has. Neighbors below the diagonal are nearer in the embedding than in the data.
 
         Examples
         --------

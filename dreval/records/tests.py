@@ -13,7 +13,6 @@ import pandas as pd
 
 from dreval._check import check_one_of
 from dreval.errors import InputError
-from dreval.glossary import printable
 from dreval.records.base import Record, Summary, TableRecord, read_only
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
@@ -38,7 +37,7 @@ class ResidualTest(NamedTuple):
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Certificate(Record):
     """A test of Definition 1 of Roy (2021): x = f(y) + e, with e of mean zero and independent of y.
 
@@ -76,7 +75,8 @@ class Certificate(Record):
     >>> X = np.random.default_rng(0).normal(size=(40, 4))
     >>> res = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0).run("stress", None, None)
     >>> res.certificate("a", n_resamples=19)
-    Certificate(a: held-out error 0.7013, 0 objections)
+    Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC p = .300
+    and KCCA p = .300). ...
     """
 
     name: str
@@ -84,7 +84,7 @@ class Certificate(Record):
     held_out: float
     residual_mean: float
     tests: tuple[ResidualTest, ...]
-    residuals: npt.NDArray[np.float64] = field(repr=False)
+    residuals: npt.NDArray[np.float64]
     n_resamples: int = 0
     recipe: Mapping[str, Any] = field(default_factory=dict)
     notes: Notes = ()
@@ -117,11 +117,11 @@ class Certificate(Record):
 
         return certificate_verdict(self)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the errors, the tests and the verdict."""
         from dreval.report.documents.tests import certificate_summary
 
-        return certificate_summary(self)
+        return certificate_summary(self, full)
 
     def tidy(self) -> pd.DataFrame:
         """Return one row per test, with the errors in every row.
@@ -144,13 +144,9 @@ class Certificate(Record):
         ]
         return pd.DataFrame(rows).rename(columns={"name": "test"}).assign(p_adjusted=self.p_adjusted, **KINDS)
 
-    def __repr__(self) -> str:
-        name, objections = printable(self.name), len(self.objections)
-        return f"Certificate({name}: held-out error {self.held_out:.4g}, {objections} objections)"
-
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IndependenceTest(Record):
     """Result of a test of independence.
 
@@ -193,7 +189,7 @@ class IndependenceTest(Record):
     >>> import numpy as np
     >>> null = np.array([0.1, 0.3, 0.2])
     >>> IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
-    IndependenceTest(hsic: statistic=0.4, p_value=0.25)
+    No evidence of dependence between x and y (HSIC, p = .250, CKA .50). ...
     """
 
     test: str
@@ -286,18 +282,15 @@ class IndependenceTest(Record):
         check_one_of(kind, ("null",), "kind", aliases=True)
         return null_histogram(self, ax, figsize)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the statistic, its p-value and the effect size."""
         from dreval.report.documents.tests import test_summary
 
-        return test_summary(self)
-
-    def __repr__(self) -> str:
-        return f"IndependenceTest({self.test}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
+        return test_summary(self, full)
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NoiseTest(IndependenceTest):
     """Result of a noise test; the attributes of ``IndependenceTest`` and those below.
 
@@ -321,9 +314,9 @@ class NoiseTest(IndependenceTest):
     noise_test : computes it, and explains each number.
     """
 
-    points: pd.DataFrame | None = field(default=None, repr=False)
-    settings: pd.DataFrame | None = field(default=None, repr=False)
-    embedding: npt.NDArray[np.float64] | None = field(default=None, repr=False)
+    points: pd.DataFrame | None = None
+    settings: pd.DataFrame | None = None
+    embedding: npt.NDArray[np.float64] | None = None
 
     @property
     def like_noise(self) -> npt.NDArray[np.bool_]:
@@ -408,11 +401,11 @@ class NoiseTest(IndependenceTest):
         kind = check_one_of(kind, ("null", "map"), "kind", aliases=True)
         return super().plot(kind, ax, figsize) if kind == "null" else noise_map(self, ax, figsize)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the test, and how many points are distinguished from noise."""
         from dreval.report.documents.tests import noise_summary
 
-        return noise_summary(self)
+        return noise_summary(self, full)
 
     @property
     def call(self) -> str:
@@ -420,13 +413,9 @@ class NoiseTest(IndependenceTest):
         has_function = any(callable(value) for value in self.recipe.get("parameters", {}).values())
         return "" if has_function else super().call
 
-    def __repr__(self) -> str:
-        null = printable(self.extra.get("null"))
-        return f"NoiseTest({null}: statistic={self.statistic:.6g}, p_value={self.p_value:.4g})"
-
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Sensitivity(TableRecord):
     """A test at several values of one setting.
 
@@ -490,11 +479,8 @@ class Sensitivity(TableRecord):
 
         return sensitivity_curve(self, ax, figsize)
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the test at each value of the setting."""
         from dreval.report.documents.tests import sensitivity_summary
 
-        return sensitivity_summary(self)
-
-    def __repr__(self) -> str:
-        return f"Sensitivity({self.test}: {len(self.table)} values of {self.setting})"
+        return sensitivity_summary(self, full)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import cache
@@ -29,7 +29,6 @@ LIGHT = {
     "soft": "#59626c",
     "rule": "#dfe3e7",
     "panel": "#f5f7f9",
-    "accent": "#2f6f4f",
     "other": "#6b7480",
 }
 DARK = {
@@ -38,7 +37,6 @@ DARK = {
     "soft": "#9ca7b2",
     "rule": "#2b333c",
     "panel": "#1a2027",
-    "accent": "#4fae86",
     "other": "#8b95a0",
 }
 # Colors of pages only: tracks of bars, leading sentences, lines and bands that are not in ink.
@@ -47,76 +45,17 @@ PAGE_DARK = {"track": "#2c343d", "lead": "#c6cdd5", "line": "#46505b", "band": "
 # From chance (orange) to perfect (blue): the one scale of a page, for points, bars and marks.
 SCALE_LIGHT = ("#e67e00", "#d4862a", "#bf8b50", "#a38f72", "#7d8f98", "#4d82b3", "#2a6db0", "#0a549e")
 SCALE_DARK = ("#ffae42", "#f1b262", "#dab382", "#c0b29f", "#a2aeb6", "#82a9cf", "#5f9fe0", "#3d92ec")
-# Classes of points on the maps of a page; the last one also is "other".
-CLASSES_LIGHT = (
-    "#3f90da", "#e59400", "#bd1f01", "#7f908d", "#832db6", "#a96b59",
-    "#e76300", "#9a9048", "#5b5f6b", "#4fb9bd", "#1f7a4d", "#b4b9bf",
-)  # fmt: skip
-CLASSES_DARK = (
-    "#5aa5ea", "#ffb83d", "#f0523a", "#a3b3b0", "#b673e6", "#cf8f7b",
-    "#ff8838", "#c9be78", "#8f95a5", "#8fdde0", "#56c08d", "#5c6570",
-)  # fmt: skip
-# A color means one thing on a page: green is better, dark colors (light ones on dark paper) are embeddings, those of
-# middle lightness are classes, grays are the rest. Chosen together by simulated annealing for the largest smallest
-# CIELAB (1976) distance as seen by all, by protanopes and by deuteranopes: 20 between two embeddings, 13 between two
-# classes, 12 between an embedding and a class, 11 between an embedding and the scale from worse to better.
-# Contrast of embeddings with the paper is at least 4.5, since names are written in them.
-EMBEDDINGS_LIGHT = (
-    "#0078c8",
-    "#aa0a00",
-    "#640082",
-    "#dc1e82",
-    "#005050",
-    "#461400",
-    "#1e1e46",
-    "#0064fa",
-)
-EMBEDDINGS_DARK = (
-    "#64aaf0",
-    "#fa7882",
-    "#826efa",
-    "#e646be",
-    "#46e6f0",
-    "#e66e00",
-    "#fadcbe",
-    "#fac864",
-)
-# Classes of points; the same on light and dark paper, because dense figures are pixels. Any first few are as far apart
-# as can be. The last one also is "other".
+# Classes of points, the same on light and dark paper, because dense figures are pixels. Any first few are as far apart
+# as can be: chosen by simulated annealing for the largest smallest CIELAB (1976) distance, 13, as seen by all, by
+# protanopes and by deuteranopes. The last one also is "other".
 CLASS_COLORS = (
-    "#008c8c",
-    "#fabe28",
-    "#828cfa",
-    "#be6428",
-    "#f0be82",
-    "#3cd2fa",
-    "#96bea0",
-    "#5082b4",
-    "#00965a",
-    "#f0465a",
-    "#a0b43c",
-    "#b4b9bf",
-)
+    "#008c8c", "#fabe28", "#828cfa", "#be6428", "#f0be82", "#3cd2fa",
+    "#96bea0", "#5082b4", "#00965a", "#f0465a", "#a0b43c", "#b4b9bf",
+)  # fmt: skip
 PLAIN_COLOR = "#66788c"
-# From the worst to the best of a map: lightness falls steadily, also under simulated color blindness.
-QUALITY_RAMP = (
-    "#d9b13b",
-    "#cdae3f",
-    "#c2ab42",
-    "#b6a846",
-    "#aaa549",
-    "#9ea24c",
-    "#929f4e",
-    "#859c51",
-    "#799652",
-    "#6d8e51",
-    "#618750",
-    "#547f4f",
-    "#48774e",
-    "#3a704d",
-    "#2b684b",
-    "#17614a",
-)
+# The ends of maps of differences, which say who is better and nothing of chance; their middle is a neutral gray.
+SECOND_BETTER_COLOR = "#7b3294"
+FIRST_BETTER_COLOR = "#00773a"
 # Numbers that are neither good nor bad, low to high: viridis (van der Walt & Smith), less its palest end.
 NUMBER_RAMP = (
     "#440154",
@@ -158,11 +97,6 @@ FALLBACK_FONTS = (
     "Symbola",
 )
 DPI = 150
-PANEL_GAP_INCHES = 0.16  # between two panels
-SIDE_INCHES = 0.18  # left and right of all panels
-MAX_PANELS_INCHES = (
-    6.9  # inches of panels side by side: on a line of 6.3, of a report, letters of 8 points still have 7
-)
 PIXELS_PER_INCH = 96  # of a page, by the definition of CSS
 
 _RC = {
@@ -293,14 +227,6 @@ def single_panel_error(count: object) -> InputError:
     return InputError("ax", "must be left out where a figure has several panels", f"ax with {count} panels", hint)
 
 
-def bar_axes(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
-    """Return Axes for a bar below a panel, ``width`` inches long and ``bottom`` inches above the end of the figure."""
-    if isinstance(figure, _ReaderAxes):
-        return ax.inset_axes((0.0, -0.18, min(1.0, 0.8), 0.04))
-    across, height = figure.get_size_inches()
-    return figure.add_axes((ax.get_position().x0, bottom / height, width / across, 0.1 / height))
-
-
 @cache
 def _defaults() -> dict[str, Any]:
     """Return the default settings of matplotlib."""
@@ -381,51 +307,11 @@ def one_axes(width: float, height: float, left: float, right: float, bottom: flo
     return figure, figure.add_axes(box)
 
 
-def grid_columns(count: int, panel: float) -> int:
-    """Return how many of ``count`` panels of ``panel`` inches to put in a row, so that rows are nearly full."""
-    most = int((MAX_PANELS_INCHES - 2 * SIDE_INCHES + PANEL_GAP_INCHES) / (panel + PANEL_GAP_INCHES))
-    return -(-count // -(-count // most))
-
-
-def grid_width(count: int, panel: float) -> float:
-    """Return the inches within the margins of a figure of ``count`` panels of ``panel`` inches."""
-    columns = grid_columns(count, panel)
-    return max(columns * panel + (columns - 1) * PANEL_GAP_INCHES, 2.6)
-
-
-def panel_grid(
-    count: int, panel: float, head: float, foot: float, left_inches: float = 0.0, below_inches: float = 0.0
-) -> tuple[Figure, list[Axes]]:
-    """Return a figure with ``count`` square panels of ``panel`` inches, as many a row as fit on paper, and two margins.
-
-    ``left_inches`` and ``below_inches`` are the spaces left of and under each panel for the numbers of its axes.
-    """
-    if count > 1 and _PANEL.get() is not None:
-        raise single_panel_error(count)
-    columns = grid_columns(count, panel + left_inches)
-    rows = -(-count // columns)
-    gap, title, edge = PANEL_GAP_INCHES, 0.3, SIDE_INCHES
-    width = grid_width(count, panel + left_inches) + 2 * edge
-    height = rows * (panel + title + below_inches) + (rows - 1) * gap + edge + head + foot
-    figure = new_figure(width, height)
-    axes = []
-    for place in range(count):
-        row, column = divmod(place, columns)
-        x = edge + left_inches + column * (panel + left_inches + gap)
-        y = height - head - edge / 2 - (row + 1) * (panel + title) - row * (gap + below_inches)
-        axes.append(figure.add_axes((x / width, y / height, panel / width, panel / height)))
-    return figure, axes
-
-
-def embedding_color(named: Sequence[str], name: str) -> str:
-    """Return the color of an embedding: its own if it is in ``named`` (``ResultView.colored``), else gray."""
-    return EMBEDDINGS_LIGHT[named.index(name)] if name in named else LIGHT["other"]
-
-
 def css_variables() -> dict[str, str]:
     """Return the CSS variable of a page for each color of figures."""
     names = {value: f"var(--{name})" for name, value in LIGHT.items()}
-    return names | {value: f"var(--s{i})" for i, value in enumerate(EMBEDDINGS_LIGHT)}
+    names |= {value: f"var(--q{i})" for i, value in enumerate(SCALE_LIGHT)}
+    return names | {value: f"var(--k{i})" for i, value in enumerate(CLASS_COLORS)}
 
 
 def math_text(text: str, is_own_text: bool) -> dict[str, Any]:

@@ -27,7 +27,7 @@ def inline_svg(figure: Figure, prefix: str, label: str) -> str:
     Parameters
     ----------
     figure : Figure
-        A figure in the colors of ``_style.LIGHT`` and ``EMBEDDINGS_LIGHT``.
+        A figure in the light colors of ``_style``.
     prefix : str
         Letters and digits that no other figure of the page has; all ids begin with it.
     label : str

@@ -72,7 +72,7 @@ def setting_suffix(comparison: Comparison, name: str) -> str:
     row = comparison.of(comparison.standing, name).iloc[0]
     keys = keys_by_full_name(comparison.standing)
     several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
-    return f" ({parameter_text(row['parameters'])})" if several else ""
+    return f" ({parameter_text(row['parameters'], full=True)})" if several else ""
 
 
 def column_of(comparison: Comparison, name: str) -> Column:

@@ -83,11 +83,11 @@ class Cell:
     """One cell of a table.
 
     ``kind`` is the kind of its text: "number", "value" (the number that matters), "text" (of this package: symbols
-    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, or
-    "note"; "" stands for the kind of its column. ``emphasis`` is "best" (the best of
-    its group, or not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the
-    text, ``note`` the text that a page shows when a reader points at the cell. ``small`` follows the text in small
-    print; ``shade`` runs from 0, the worst, to 1. A page draws the ``bar`` below the text.
+    of measures become formulas), "name" (of users, shown unchanged), "pair" of a name and a ``second`` one, "note", or
+    "drawing" (SVG, for pages); "" stands for the kind of its column. ``emphasis`` is "best" (the best of its group, or
+    not distinguishable from it), "small" or "soft". ``sort`` is the sort key where it is not the text, ``note`` the
+    text that a page shows when a reader points at the cell. ``small`` follows the text in small print; ``shade`` runs
+    from 0, the worst, to 1. A page draws the ``bar`` below the text.
     """
 
     text: str = ""
@@ -143,8 +143,8 @@ class Table:
     headings with their letters. ``foot_row`` is the last row, below a rule.
 
     ``style`` is "" for a table that is only read and sorted, "plain" for one without a rule below its headings,
-    "scores" for values with bars, and "heat" for a heat map. The other fields are for pages. With a ``caption`` for
-    screen readers the title is a label only, since the section heads the table. If
+    "scores" for values with bars, "differences" for drawn intervals, and "heat" for a heat map. The other fields are
+    for pages. With a ``caption`` for screen readers the title is a label only, since the section heads the table. If
     ``visible_rows`` is not 0, a script hides all further rows, and a button shows them.
     """
 
@@ -320,11 +320,16 @@ class WideFigure:
 
 @dataclass(frozen=True)
 class Answers:
-    """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them."""
+    """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them.
+
+    Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
+    """
 
     lines: Sequence[tuple[str, str]]
     key: bool = False
     intervals: str = ""
+    panels: Sequence[Panel] = ()
+    scale: tuple[str, str, str] | None = None
 
 
 @dataclass(frozen=True)
@@ -502,6 +507,13 @@ class Document:
         """The settings at the top of a record, with their values."""
         headers = (part for part in self.parts if isinstance(part, Terms) and part.style == "header")
         return [(entry.term, entry.meaning) for part in headers for entry in part.entries]
+
+    @property
+    def opens_with_answer(self) -> bool:
+        """Whether lines about the data, or a finding, come first; then a text has no title."""
+        first = next(iter(self.parts), None)
+        is_answer = isinstance(first, Answers) or (isinstance(first, Paragraph) and first.style == "finding")
+        return bool(self.about) or is_answer
 
     @property
     def tables(self) -> list[Table]:

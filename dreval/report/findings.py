@@ -83,12 +83,12 @@ SAME_MAP = "same map"
 COLLAPSED = "collapsed"
 REFERENCE = "reference"
 FAILED = "failed"
+NO_INTERVALS = "no intervals"
 NOT_TESTED = "not tested"
 STANDING = "standing"
 VALUE_STANDING = "standing by value"
 NO_STANDING = "no standing"
 ALONE_STANDING = "alone"
-MISSING = "missing"
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 
@@ -125,12 +125,12 @@ PHRASES = {
     CAUTION: "{warning}{values}.",
     SAME_MAP: "{names} are the same map.",
     REFERENCE: "{names} {are} the data, shown for reference only.",
-    NOT_TESTED: "Without intervals no difference is tested.",
+    NO_INTERVALS: "Without intervals no difference is tested.",
+    NOT_TESTED: "No difference could be tested.",
     STANDING: "Best {standing}.",
     VALUE_STANDING: "Best value {standing}.",
     NO_STANDING: "No measure shows that it is better or worse than the others.",
     ALONE_STANDING: "",
-    MISSING: "No value of {measures}: {reason}.",
 }
 NOISES = (NOISE, ALONE_NOISE)
 AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
@@ -261,7 +261,6 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
         "significantly": "significantly " * _has_intervals(finding),
         "warning": _warning(finding, with_names) if is_caution else "",
         "values": _warning_values(finding) if is_caution else "",
-        "measures": join_and([column.title_in_sentence for column in finding.measures]),
         "reason": f": {finding.reason}" if finding.kind == FAILED and finding.reason else finding.reason,
         "standing": _standing_text(finding) if finding.kind in (STANDING, VALUE_STANDING) else "",
     }
@@ -394,9 +393,9 @@ def is_at_chance(column: Column, cell: MeasuredValue) -> bool:
     return all(reaches_chance(column, cell.with_value(end)) for end in ends)
 
 
-def is_noise(view: ResultView, column: Column) -> bool:
+def is_noise(column: Column) -> bool:
     """Return whether no embedding is better than chance by one measure."""
-    return all(is_at_chance(column, column.cells[name]) for name in _compared(view, column))
+    return all(is_at_chance(column, column.cells[name]) for name in column.compared_values)
 
 
 def leading_column(columns: Sequence[Column]) -> Column:
@@ -431,23 +430,12 @@ def measure_rankings(view: ResultView) -> list[MeasureRanking]:
 
 
 def measure_ranking(view: ResultView, column: Column) -> MeasureRanking | None:
-    """Return the ranking of the embeddings by one column; None where it compares none.
-
-    An embedding whose points are all in one place is never best, whatever its values.
-    """
-    best_set = view.best_set(column)
-    best, unjudged = (
-        tuple(n for n in members if n not in view.unranked) for members in (best_set.best, best_set.unjudged)
-    )
-    if not best or len(_compared(view, column)) < 2:
+    """Return the ranking of the embeddings by one column; None where it compares none."""
+    best, unjudged, tested, _ = view.best_set(column)
+    if not best or len(column.compared_values) < 2:
         return None
-    outside = tuple(name for name in _compared(view, column) if name not in best)
-    return MeasureRanking(column, best, outside, best_set.tested, unjudged, _are_same_map(view, best))
-
-
-def _compared(view: ResultView, column: Column) -> list[str]:
-    """Return the embeddings with a value of a column that can be best."""
-    return [name for name in column.values if name not in view.unranked]
+    outside = tuple(name for name in column.compared_values if name not in best)
+    return MeasureRanking(column, best, outside, tested, unjudged, _are_same_map(view, best))
 
 
 def _are_same_map(view: ResultView, names: Sequence[str]) -> bool:
@@ -459,7 +447,7 @@ def is_tied(view: ResultView, column: Column) -> bool:
     """Return whether another order of ties may rank another embedding above the best one."""
     best = view.best_set(column).best
     single = len(best) == 1 or _are_same_map(view, best)
-    if not single or len(column.compared_values) < 2 or best[0] in view.collapsed:
+    if not single or len(column.compared_values) < 2:
         return False
     return any(column.ties_overlap(name, (*view.unranked, *best)) for name in best)
 
@@ -512,7 +500,7 @@ def verdict(view: ResultView) -> list[Answer]:
     """
     named, is_counted, answers = set[str](), False, list[Answer]()
     for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
-        columns_of_question = [column for column in columns if column.ranks and _compared(view, column)]
+        columns_of_question = [column for column in columns if column.ranks and column.compared_values]
         findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
         for place, finding in enumerate(findings):
             if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
@@ -541,14 +529,14 @@ def _question_findings(view: ResultView, question: str, columns: list[Column]) -
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
     for column in columns:
         ranking, outcome = measure_ranking(view, column), ""
-        if len(_compared(view, column)) == 1:
+        if len(column.compared_values) == 1:
             outcome = ONLY_VALUE
-        elif is_noise(view, column):
+        elif is_noise(column):
             outcome = NOISE
         elif is_tied(view, column):
             outcome = TIED
         elif ranking is None:
-            texts = {column.format_value(column.values[name]) for name in _compared(view, column)}
+            texts = {column.format_value(column.values[name]) for name in column.compared_values}
             outcome = SAME_VALUE if len(texts) == 1 else ""
         elif not ranking.others:
             outcome = NO_DIFFERENCE if ranking.tested else SAME_VALUE
@@ -704,7 +692,7 @@ def _quoted(
 ) -> Finding:
     """Return a finding on some measures with the values of one of these: of all embeddings, or of the best ones."""
     main = leading_column(columns)
-    subject = tuple(name for name in view.ranked if name in _compared(view, main))
+    subject = tuple(name for name in view.ranked if name in main.compared_values)
     if kind == UNTESTED:
         subject = tuple(name for name in subject if name in view.best_set(main).best)
     numbers = {**total, **value_numbers(main, subject)}
@@ -716,7 +704,7 @@ def _poor_findings(
 ) -> list[Finding]:
     """Return that even the best are closer to chance than to perfect, if they are by every measure of a question."""
     pairs = [(ranking.column, name) for group in rankings.values() for ranking in group for name in ranking.best]
-    pairs += [(column, name) for column in alike for name in _compared(view, column)]
+    pairs += [(column, name) for column in alike for name in column.compared_values]
     if not pairs or not all(is_poor(column, column.cells[name]) for column, name in pairs):
         return []
     columns = list(dict.fromkeys(column.measure for column, _ in pairs))
@@ -805,7 +793,7 @@ def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
     for column in view.by_goal if name not in view.unranked else ():
         kind = _caution_kind(column, name)
         if kind:
-            count = sum(_caution_kind(column, other) == kind for other in _compared(view, column))
+            count = sum(_caution_kind(column, other) == kind for other in column.compared_values)
             cell = column.cells[name]
             keys.append((count, normalized_score(column, cell.value, cell.chance), kind, column))
     return [(kind, column) for _, _, kind, column in sorted(keys, key=lambda key: key[:2])]
@@ -879,8 +867,9 @@ def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
         yield Finding(REFERENCE, "Caution", view.reference)
     rankings = measure_rankings(view)
     if rankings and not any(ranking.tested for ranking in rankings):
-        rows = rows_of([ranking.column for ranking in rankings], view.contenders)
-        yield Finding(NOT_TESTED, "Caution", (), (), {}, rows)
+        columns = [ranking.column for ranking in rankings]
+        kind = NOT_TESTED if any(column.has_any_interval for column in columns) else NO_INTERVALS
+        yield Finding(kind, "Caution", (), (), {}, rows_of(columns, view.contenders))
 
 
 def standing(view: ResultView, name: str) -> Finding:
@@ -895,7 +884,7 @@ def standing(view: ResultView, name: str) -> Finding:
         return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
     rankings = [ranking for ranking in measure_rankings(view) if ranking.others and name in ranking.column.values]
     tested = any(ranking.tested for ranking in rankings)
-    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(view, r.column)]
+    rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(r.column)]
     numbers: dict[str, Number] = {}
     for topic, part in groupby(rankings, key=lambda ranking: ranking.column.topic):
         places = [name in ranking.best for ranking in part]
@@ -907,24 +896,6 @@ def standing(view: ResultView, name: str) -> Finding:
     if not rankings:
         kind = ALONE_STANDING if len(view.contenders) < 2 else NO_STANDING
     return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
-
-
-def column_finding(view: ResultView, column: Column) -> Finding | None:
-    """Return which embeddings are best by one measure; None where it compares none."""
-    findings = _question_findings(view, "", [column]) if column.ranks and _compared(view, column) else []
-    return next(iter(findings), None)
-
-
-def missing_findings(view: ResultView, name: str) -> Iterator[Finding]:
-    """Yield the measures without a value of an embedding, by reason."""
-    reasons: dict[str, list[Column]] = {}
-    for column in view.main_columns if name not in view.failed else ():
-        cell = column.cells.get(name)
-        if cell is None or cell.missing:
-            reasons.setdefault(missing_reason(view, column, name), []).append(column)
-    for reason, columns in reasons.items():
-        rows = tuple((c.measure, c.parameters, name) for c in columns)
-        yield Finding(MISSING, "", (name,), tuple(columns), {}, rows, reason=reason.rstrip("."))
 
 
 def missing_reason(view: ResultView, column: Column, name: str) -> str:
@@ -951,25 +922,7 @@ def other_settings(view: ResultView) -> Iterator[str]:
 
 def _settings_text(column: Column, value: str = "") -> str:
     """Return the settings of a column that is not in the table."""
-    return f"with other settings ({parameter_text(column.parameters)}{value})"
-
-
-def best_set_text(view: ResultView, column: Column) -> str:
-    """Return which embeddings are best by one column, without the full stop."""
-    ranking = measure_ranking(view, column)
-    if ranking is None:
-        same = len({column.format_value(value) for value in column.compared_values.values()}) == 1
-        return "All have the same value" if same else "No embedding is ranked"
-    if is_tied(view, column):
-        return "The best embedding depends on how ties are broken"
-    several = len(ranking.best) > 1
-    if not ranking.tested:
-        return f"{list_names(ranking.best)} {'have' if several else 'has'} the best value, not tested"
-    if not ranking.others and several:
-        return "No significant difference"
-    alike = ", not significantly different" if several and not ranking.same_map else ""
-    untested = f" ({list_names(ranking.unjudged)} not tested)" if ranking.unjudged else ""
-    return f"{list_names(ranking.best)} {'are' if several else 'is'} best{alike}{untested}"
+    return f"with other settings ({parameter_text(column.parameters, full=True)}{value})"
 
 
 def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = False) -> str:

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from hashlib import sha256
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -99,7 +99,7 @@ class Column:
     warning: str = ""
     share: str = ""
     whole: bool = False
-    reference: frozenset[str] = frozenset()  # embeddings that are the data, which are not compared
+    unranked: frozenset[str] = frozenset()  # embeddings that are not compared: the data, and those in one place
     chance_is_estimated: bool = False  # whether chance is a mean of random permutations, with a random error
 
     @property
@@ -124,8 +124,8 @@ class Column:
 
     @cached_property
     def compared_values(self) -> dict[str, float]:
-        """The values without those of embeddings that are the data."""
-        return {name: value for name, value in self.values.items() if name not in self.reference}
+        """The values without those of embeddings that are not compared."""
+        return {name: value for name, value in self.values.items() if name not in self.unranked}
 
     @cached_property
     def decimals(self) -> int:
@@ -146,11 +146,6 @@ class Column:
         cell = self.cells[name]
         lopsided = abs((cell.value - cell.low) - (cell.high - cell.value)) / 2
         return not cell.has_interval or lopsided < 10.0**-self.decimals
-
-    def interval_ends(self, name: str) -> str:
-        """Return the interval of an embedding as its two ends; empty where there is none."""
-        cell = self.cells[name]
-        return f"[{self.format_value(cell.low)}, {self.format_value(cell.high)}]" if cell.has_interval else ""
 
     def tie_range(self, name: str) -> str:
         """Return worst and best over all orders of ties; empty where they print the same."""
@@ -209,14 +204,6 @@ class Column:
         """Whether all values have intervals."""
         return all(cell.has_interval for cell in self.cells.values() if not cell.missing)
 
-    def intervals_overlap(self, name: str) -> bool:
-        """Return whether all have intervals, and that of an embedding overlaps another one."""
-        if not self.has_intervals:
-            return False
-        cells = {other: cell for other, cell in self.cells.items() if not cell.missing}
-        own_cell = cells[name]
-        return any(own_cell.low <= c.high and c.low <= own_cell.high for other, c in cells.items() if other != name)
-
     def ties_overlap(self, name: str, ignored: Sequence[str] = ()) -> bool:
         """Return whether another order of ties lets another embedding reach this one."""
         considered = {other: cell for other, cell in self.cells.items() if other == name or other not in ignored}
@@ -264,7 +251,7 @@ class Column:
 
     @cached_property
     def chances(self) -> list[float]:
-        """Chance levels of all embeddings, ascending; without those of the data, where there are others."""
+        """Chance levels of the compared embeddings, ascending; of all where none is compared."""
         cells = [self.cells[name] for name in self.compared_values] or self.cells.values()
         return sorted(c.chance for c in cells if not math.isnan(c.chance))
 
@@ -333,7 +320,7 @@ def measure_title(name: str) -> str:
 def measure_text(rows: Any) -> str:
     """Return the title of a measure with its parameters, and its direction where lower is better."""
     card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = str(rows["parameters"].iloc[0]).replace("n_neighbors=", "k = ")
+    parameters = parameter_text(str(rows["parameters"].iloc[0]))
     title = title_in_sentence(card.title)
     return ", ".join(
         filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
@@ -423,11 +410,6 @@ class ResultView:
         """The embeddings with their own panels: all, or of many the first ones."""
         return self.ranked[:MAX_SIDE_BY_SIDE]
 
-    @cached_property
-    def colored(self) -> tuple[str, ...]:
-        """The embeddings with their own color: all, or of many those with panels and the requested ones."""
-        return colored_embeddings(self.names, self.featured, self.requested)
-
     @property
     def level(self) -> str:
         """The level of the intervals, as it is printed."""
@@ -515,7 +497,7 @@ class ResultView:
         except DrevalError:  # no intervals, or not what they were made of: nothing is tested
             return best_sets
         for (measure, parameters), part in table.groupby(["measure", "parameters"], sort=False):
-            part = part[~part["embedding"].isin(self.reference)]
+            part = part[~part["embedding"].isin(self.unranked)]
             in_best_set, p = part["in_best_set"], part.dropna(subset="p_adjusted").set_index("embedding")["p_adjusted"]
             best, unjudged = part.loc[in_best_set.fillna(False), "embedding"], part.loc[in_best_set.isna(), "embedding"]
             if len(best) and str(parameters) in best_sets[str(measure)]:
@@ -574,27 +556,6 @@ def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
     return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
 
 
-def colored_embeddings(names: Sequence[str], ranked: Sequence[str], chosen: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the embeddings with their own color, in the order of the colors: of few all.
-
-    Of many they are the first in ``ranked``, and those ``chosen``, which replace the last of these.
-
-    Examples
-    --------
-    >>> colored_embeddings("abcdefghij", "dcba", "j")
-    ('d', 'c', 'b', 'a', 'j')
-    """
-    if len(names) <= MAX_SIDE_BY_SIDE:
-        return tuple(names)
-    colored = list(ranked[:MAX_SIDE_BY_SIDE])
-    for name in chosen if len(chosen) <= MAX_SIDE_BY_SIDE else ():
-        if name not in colored and len(colored) < MAX_SIDE_BY_SIDE:
-            colored.append(name)
-        elif name not in colored:
-            colored[max(place for place, other in enumerate(colored) if other not in chosen)] = name
-    return tuple(colored)
-
-
 def parameter_value(parameters: str, name: str) -> str | None:
     """Return the value of one parameter in ``name=value, name=value``."""
     return parameters_of(parameters).get(name)
@@ -605,9 +566,23 @@ def without_parameter(parameters: str, name: str) -> str:
     return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
 
 
-def parameter_text(parameters: str) -> str:
-    """Return parameters as they are printed."""
-    return parameters.replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+def parameter_text(parameters: str, *, full: bool = False) -> str:
+    """Return parameters as they are printed: the number of neighbors, and those that are no defaults, or all of them.
+
+    Examples
+    --------
+    >>> parameter_text("n_triplets=200"), parameter_text("n_neighbors=15, n_triplets=50")
+    ('', 'k = 15, n_triplets=50')
+    """
+    parts = [part for part in parameters.split(", ") if full or part not in _default_parameters()]
+    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+
+
+@cache
+def _default_parameters() -> frozenset[str]:
+    """Return the defaults of all measures, as parameters are written, except numbers of neighbors."""
+    pairs = (pair for card in MEASURES.cards() for pair in card.parameters.items())
+    return frozenset(f"{name}={value}" for name, value in pairs if name != NEIGHBORS_PARAMETER)
 
 
 def neighbors_of(column: Column) -> int | None:
@@ -623,18 +598,19 @@ def read_results(results: Results) -> ResultView:
     measure_rows = table[(table["test"] == "") & (table["measure"] != "") & ~table["measure"].isin(curves)]
     measure_rows = measure_rows.drop_duplicates(["embedding", "measure", "parameters"])
     columns: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    collapsed = collapsed_embeddings(results)
     for row in measure_rows.to_dict("records"):
         columns.setdefault((row["measure"], row["parameters"]), []).append(row)
     return ResultView(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(make_column(*key, rows, results.reference) for key, rows in columns.items()),
+        columns=tuple(make_column(*key, rows, (*results.reference, *collapsed)) for key, rows in columns.items()),
         tests=tuple(independence_rows(table).to_dict("records")),
         method_tests=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
         rows=tuple(measure_rows.to_dict("records")),
         results=results,
-        collapsed=collapsed_embeddings(results),
+        collapsed=collapsed,
         same_maps=same_maps(results),
         reference=tuple(name for name in results.reference if name in results.embeddings),
     )
@@ -656,7 +632,7 @@ def same_maps(results: Results) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in names_by_coordinates.values() if len(names) > 1)
 
 
-def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], reference: Iterable[str] = ()) -> Column:
+def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unranked: Iterable[str] = ()) -> Column:
     """Return one column of the rows of one measure; without a card its properties are read from the table."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     with_direction = [row for row in rows if row["direction"]]
@@ -675,7 +651,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], refer
         direction=direction if direction in DIRECTIONS else "higher",
         bounds=(float(bounds[0]), float(bounds[1])),
         cells={row["embedding"]: _cell(row) for row in rows},
-        reference=frozenset(reference),
+        unranked=frozenset(unranked),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
         **({key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "share", "whole")} if card else {}),

@@ -102,8 +102,9 @@ def certify(
     >>> X = rng.normal(size=(80, 3)) * [3.0, 2.0, 0.3]
     >>> results = dreval.Evaluation(X, {"plane": X[:, :2]}, random_state=0).run("trustworthiness", ci=None)
     >>> certificate = results.certificate("plane", n_resamples=39, random_state=0)
-    >>> certificate.verdict
-    'Nothing here speaks against Definition 1; that is no proof of it.'
+    >>> print(certificate.verdict)
+    Definition 1 is not rejected for plane: no evidence that the residual depends on the embedding (adjusted HSIC
+    p = .550 and KCCA p = .550). This does not show that the definition holds.
     """
     rule = check_one_of(rule, RULES, "rule", aliases=True)
     check_int(n_resamples, "n_resamples", low=1)

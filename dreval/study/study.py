@@ -545,9 +545,9 @@ class StudyStatus(Record):
     """
 
     name: str
-    cells: pd.DataFrame = field(repr=False)
+    cells: pd.DataFrame
     deterministic: tuple[str, ...] = ()
-    notes: pd.DataFrame = field(default_factory=lambda: notes_frame([], NOTE_KEYS), repr=False)
+    notes: pd.DataFrame = field(default_factory=lambda: notes_frame([], NOTE_KEYS))
 
     @property
     def table(self) -> pd.DataFrame:
@@ -576,15 +576,11 @@ class StudyStatus(Record):
         """Seconds of computing so far, over all processes."""
         return float(self.cells["seconds"].sum())
 
-    def _summary(self) -> Summary:
+    def _summary(self, full: bool) -> Summary:
         """Return the printed form: the number of cells in each state, failures and warnings."""
         from dreval.report.documents.study import study_summary
 
-        return study_summary(self)
-
-    def __repr__(self) -> str:
-        counts = ", ".join(f"{self.count(state)} {state}" for state in STATES)
-        return f"StudyStatus({self.name!r}: {len(self.cells)} cells, {counts})"
+        return study_summary(self, full)
 
 
 def shortened_reason(reason: str) -> str:
@@ -608,7 +604,7 @@ def why_missing(cells: pd.DataFrame, what: str, key: tuple[str, str, int, int]) 
     return what, "It was not kept; make a new study with keep_embeddings=True."
 
 
-class Study:
+class Study(Record):
     """Run and evaluate methods on data sets, with replicates, in one resumable file.
 
     A cell is a method on a data set in the r-th replicate. Each cell is computed once and written at once, so that a
@@ -762,7 +758,8 @@ class Study:
         >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
         >>> study = study.run()
         >>> dreval.Study.open(path).status()
-        StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
+        All 4 cells are finished: 4 done. [1] On cubes: Column '0' carries 61.7 % of the total variance; data are never
+        scaled. ...
         >>> folder.cleanup()
         """
         study = object.__new__(cls)
@@ -816,9 +813,10 @@ class Study:
         >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
         >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
         >>> study.run(limit=2).status()
-        StudyStatus('study.journal': 4 cells, 2 done, 0 failed, 0 running, 2 waiting)
+        2 of 4 cells are finished: 2 done; 2 are left. ...
         >>> study.run().status()
-        StudyStatus('study.journal': 4 cells, 4 done, 0 failed, 0 running, 0 waiting)
+        All 4 cells are finished: 4 done. [1] On cubes: Column '0' carries 61.7 % of the total variance; data are never
+        scaled. ...
         >>> folder.cleanup()
         """
         settings = self._check_can_run()
@@ -854,7 +852,7 @@ class Study:
         >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
         >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
         >>> study.status()
-        StudyStatus('study.journal': 4 cells, 0 done, 0 failed, 0 running, 4 waiting)
+        None of 4 cells is finished yet; run() computes them. ...
         >>> folder.cleanup()
         """
         cells = self._cells() if self.settings is not None else []
@@ -979,8 +977,7 @@ class Study:
         figsize : (float, float), optional
             Width and height of a new figure, in inches.
         **options
-            ``measure``, ``titled``, ``explained`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see
-            ``dreval.compare``).
+            ``measure``, ``titled`` (see ``Comparison.plot``), ``alpha`` and ``adjust`` (see ``dreval.compare``).
 
         Returns
         -------
@@ -1046,15 +1043,11 @@ class Study:
         with StudyFile(self.path) as file:
             return {**file.recipe, "datasets": file.parts(STUDY_DATASETS), "methods": file.parts(STUDY_METHODS)}
 
-    def __repr__(self) -> str:
-        parts = f"{len(self.datasets)} data sets x {len(self.methods)} methods x {self.n_replicates}"
-        return f"Study({str(self.path)!r}{': ' + parts if self.settings else ''})"
+    def _summary(self, full: bool) -> Summary:
+        """Return the printed form: the progress, and the answer across the data sets."""
+        from dreval.report.documents.study import printed_study
 
-    def __str__(self) -> str:
-        return str(self.status())
-
-    def _repr_html_(self) -> str:
-        return self.status()._repr_html_()
+        return printed_study(self, full)
 
     # The steps of run().
 

@@ -100,7 +100,8 @@ def test_bad_arguments_raise_an_error() -> None:
 
 def test_the_curve_is_printed_and_plotted(curve: PerplexityCurve) -> None:
     """One line per perplexity and score in 80 columns; both lines with their intervals, on log scales."""
-    assert max(map(len, [repr(curve), *str(curve).splitlines()])) <= 80
+    assert max(map(len, str(curve).splitlines())) <= 80
+    assert repr(curve) == str(curve)
     axes = curve.plot().axes[0]
     assert (axes.get_xscale(), axes.get_yscale()) == ("log", "log")
     assert [text.get_text() for text in axes.get_legend().get_texts()] == ["top 5 %", "median"]

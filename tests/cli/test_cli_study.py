@@ -42,7 +42,7 @@ def test_run_continues_where_it_stopped(run: Any) -> None:
 
     assert [code for code, _, _ in (output, second)] == [1, 0]
     assert [err for _, _, err in (output, second)] == ["", ""]
-    assert second[1].rstrip("\n") == str(opened.status())
+    assert second[1].rstrip("\n") == str(opened)
     assert_frame_equal(opened.table().drop(columns="seconds"), study.table().drop(columns="seconds"))
 
 
@@ -94,7 +94,7 @@ def test_failures_give_code_1(run: Any) -> None:
     code, out, _ = run(*arguments)
 
     assert code == 1
-    assert "1 cell failed, sir on b" in out
+    assert "1 cell failed (sir on b)" in out
     assert run(*arguments, "--retry-failed", "--quiet")[0] == 1
 
 

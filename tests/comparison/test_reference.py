@@ -14,7 +14,7 @@ import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
 from dreval.report.documents.evaluation import printed_table
-from dreval.report.findings import findings, standing_finding
+from dreval.report.findings import standing, verdict
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results
 
@@ -112,10 +112,9 @@ def test_the_data_change_nothing_else(evaluations):
         pd.testing.assert_frame_equal(ranks, without_data.ranking())
         pd.testing.assert_frame_equal(results.compare().tidy(), without_data.compare().tidy())
         pd.testing.assert_frame_equal(results.compare().glance(), without_data.compare().glance())
-        assert [sentence(finding.text) for finding in findings(read_results(results))] == [
-            *(sentence(finding.text) for finding in findings(read_results(without_data))),
-            "data is the data: shown for reference, and not ranked.",
-        ]
+        texts = [sentence(answer.text) for answer in verdict(read_results(results))]
+        expected = [sentence(answer.text) for answer in verdict(read_results(without_data))]
+        assert texts == [*expected[:-1], f"{expected[-1]} data is the data, shown for reference only."]
 
 
 def test_no_star_color_or_bold_marks_the_data(evaluations):
@@ -131,9 +130,8 @@ def test_no_star_color_or_bold_marks_the_data(evaluations):
     assert all("data" not in column.leaders for column in view.columns)
     assert "**1.000" not in results.to_markdown()
     assert r"\textbf{1.000" not in results.to_latex()
-    assert standing_finding(view, "data").text == "The data, shown for reference."
-    assert not results.paragraph().startswith("data has the best value")
-    assert "data is the data, and not ranked." in results.paragraph()
+    assert standing(view, "data").predicate == "The data, shown for reference only."
+    assert "data is the data, shown for reference only." in results.paragraph()
 
 
 def test_the_data_are_compared_where_they_are_requested(evaluations):
@@ -157,17 +155,19 @@ def test_data_and_one_embedding_leave_nothing_to_compare():
     """One embedding has no best set; ``compare`` has a hint how to compare the data, and the hint works."""
     X, a, _ = cloud()
     results = evaluated(X, {"data": X, "a": a}, ["trustworthiness"])
-    sentences = [sentence(finding.text) for finding in findings(read_results(results))]
+    sentences = [sentence(answer.text) for answer in verdict(read_results(results))]
 
-    assert not any("best" in finding for finding in sentences)
-    assert sentences[-1] == "data is the data: shown for reference, and not ranked."
+    assert not any("best" in text for text in sentences)
+    assert sentences[-1].endswith("data is the data, shown for reference only.")
     with pytest.raises(InputError, match=r"a; data is the data.*names=\['data', 'a'\]"):
         results.compare()
     assert len(results.compare(names=["data", "a"]).tidy()) == 1
     str(results.summary())
     results.paragraph()
     single = evaluated(X, {"data": X}, ["trustworthiness"])
-    assert [finding.text for finding in findings(read_results(single))] == ["These are the data, shown for reference."]
+    assert [sentence(answer.text) for answer in verdict(read_results(single))] == [
+        "data is the data, shown for reference only."
+    ]
 
 
 def test_a_note_names_the_embeddings_that_are_the_data_and_small_data_warn():
@@ -291,11 +291,10 @@ def test_equal_maps_are_noted_once_and_are_best_together():
     """PCA and classical MDS; a scaled copy; the exact copy has a separate sentence."""
     X, _, b = cloud()
     results = evaluated(X, {"pca": "pca", "mds": "classical_mds", "b": b}, ["trustworthiness", "continuity"])
-    sentences = [sentence(finding.text) for finding in findings(read_results(results))]
+    sentences = [sentence(answer.text) for answer in verdict(read_results(results))]
 
     assert results.recipe["equal_maps"] == [["pca", "mds"]]
-    assert sentences[0].startswith("pca and mds keep neighbors best by both measures (")
-    assert sentences.count("pca and mds are the same map, up to rotation, shift and scale.") == 1
-    assert sum("same map" in finding for finding in sentences) == 1
+    assert sentences[0].startswith("pca and mds, the same map, are best by both measures: ")
+    assert sum(text.count("same map") for text in sentences) == 1
     copies = evaluated(X, {"b": b, "copy": b.copy(), "far": 3 + 2 * b}, ["trustworthiness"])
     assert copies.recipe["equal_maps"] == [["b", "copy", "far"]]

@@ -97,7 +97,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
     assert results.recipe["metric"] == metric
     assert f"Metric: {metric}" in " ".join(str(results.summary(full=True)).split())
     assert (
-        (f"metric={metric!r}" in repr(ev))
+        (f", metric {metric}" in repr(ev))
         == (metric != "euclidean")
         == (f"metric={metric!r}" in results.recipe["call"])
     )

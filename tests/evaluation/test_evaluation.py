@@ -40,7 +40,7 @@ def test_with_embedding_gives_a_copy() -> None:
     assert list(evaluated.sources) == ["e"]
     assert list(second.sources) == ["e", "f"]
     assert second.data is evaluated.data
-    assert repr(second) == repr(dreval.Evaluation(X, {"e": Y, "f": Y}, labels=LABELS, n_neighbors=5))
+    assert repr(second) == repr(dreval.Evaluation(X, {"e": Y, "f": Y}, labels=LABELS, n_neighbors=5, random_state=0))
 
 
 @pytest.mark.parametrize("change", ["ev.seed = 1", "ev.new = 1", "del ev.seed", "ev.data = None"])

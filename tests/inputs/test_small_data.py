@@ -63,7 +63,7 @@ def test_the_selected_number_is_reported() -> None:
 
     assert results.recipe["n_neighbors"] == [4]
     assert "n_neighbors=[4]" in results.recipe["call"]
-    assert "n_neighbors=[4]" in repr(ev)
+    assert "k = 4; " in repr(ev)
     assert 'n_neighbors="auto" is 4 for 10 points; it is 15 for 31 points or more.' in set(results.notes["text"])
     large_result = dreval.Evaluation(large, {"e": large[:, :2]}, random_state=0).run("trustworthiness", None, None)
     assert large_result.recipe["n_neighbors"] == [15]

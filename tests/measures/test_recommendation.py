@@ -114,12 +114,13 @@ def test_a_preferred_defect_is_negative():
 
 @each("goal", own.GOALS)
 def test_a_recommendation_prints_in_80_columns(goal):
-    """The question, every recommended measure, and the names of the others are printed."""
+    """The recommended measures come first; the question and the names of the others are printed."""
     recommendation = dreval.recommend(goal)
     text = repr(recommendation)
 
     assert max(map(len, text.splitlines())) <= 80
-    assert text.startswith(f"{goal}: {recommendation.question}")
+    assert " ".join(text.split()).startswith(f"For {goal} use {', '.join(recommendation.measures)}. question: ")
+    assert recommendation.question in " ".join(text.split())
     assert all(re.search(rf"\b{name}\b", text) for name in recommendation.table["measure"])
     assert f"'{goal}': {recommendation.question}" in " ".join((dreval.recommend.__doc__ or "").split())
 

@@ -19,7 +19,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownName
-from dreval.report._style import QUALITY_RAMP
+from dreval.report._style import SCALE_LIGHT
 from dreval.report.figures.maps import _cloud_points
 
 
@@ -292,7 +292,7 @@ def test_figures_name_the_method_and_the_value(over, text):
     for kind in ("map", "clouds"):
         ax = record.plot(kind).axes[0]
         assert ax.get_title(loc="left") == "noisy"
-        assert ax.texts[0].get_text() == f"{text}: J = {float(record):.2f}"
+        assert ax.texts[0].get_text() == f"stability {float(record):.2f}, {text}"
 
 
 def a_method_with_a_very_long_name_of_its_own_and_more(X, n_components, random_state):
@@ -328,13 +328,13 @@ def test_in_small_axes_all_text_fits(kind, size, is_complete):
     assert max(box.x1 for box in boxes) <= cell.x1 + 1
     assert min(box.y0 for box in boxes) >= cell.y0 - 1
     strings = [text.get_text() for text in visible]
-    assert any("J = " in child for child in strings)
+    assert any("stability " in child for child in strings)
     if kind == "map":
         (bar,) = ax.child_axes
         lowest = ax.transData.transform((0, -1))[1]  # where the points end
         assert bar.get_window_extent().y1 <= lowest + 1
-        assert any("(worse)" in child for child in strings) == is_complete
-        assert any("Neighbor agreement" in child for child in strings) == is_complete
+        assert any("chance level" in child for child in strings) == is_complete
+        assert any("Agreement of neighbors" in child for child in strings) == is_complete
 
 
 def test_maps_of_equal_replicates_are_best_everywhere():
@@ -348,8 +348,8 @@ def test_maps_of_equal_replicates_are_best_everywhere():
     for record, level in ((outcome, -1), (none, 0)):
         figure = record.plot()
         colors = {patch.get_edgecolor() for patch in figure.axes[0].patches}
-        assert colors == {to_rgba(QUALITY_RAMP[level])}
-        assert {"0.000 (worse)", "1.000 (better)"} <= set(texts(figure))
+        assert colors == {to_rgba(SCALE_LIGHT[level])}
+        assert {"0.000\nchance level", "1.000\nperfect"} <= set(texts(figure))
 
 
 def test_the_clouds_of_one_column_have_a_note_on_heights():
@@ -360,9 +360,8 @@ def test_the_clouds_of_one_column_have_a_note_on_heights():
 
     for method, d in ((line, 1), (noisy, 2)):
         record = dreval.stability(data(), method, over="seeds", n_replicates=3, n_components=d, random_state=0)
-        labels = texts(record.plot("clouds"))
-        assert ("One column: the height of a point means nothing." in labels) == (d == 1)
-        assert any(text.endswith(", one column") for text in labels) == (d == 1)
+        text = " ".join(texts(record.plot("clouds")))
+        assert ("One column: the height of a point means nothing." in text) == (d == 1)
 
 
 def test_small_values_are_printed_without_a_power():
@@ -370,4 +369,4 @@ def test_small_values_are_printed_without_a_power():
     record = dreval.stability(data(), noisy, over="seeds", n_replicates=3, random_state=0)
     for value, text in ((0.002, "0.002"), (-0.002, "\N{MINUS SIGN}0.002"), (0.0001, "0.000"), (0.123, "0.12")):
         figure = dataclasses.replace(record, value=value).plot()
-        assert f"other seeds: J = {text}" in texts(figure)
+        assert f"stability {text}, other seeds" in texts(figure)

@@ -59,7 +59,7 @@ def test_ridge_bandwidth_and_conditioning_are_reported():
     """The maps print their settings."""
     record = dreval.embed(cloud(), "pca")
     for fitted in (record.embedding_map(), record.reconstruction_map()):
-        text = str(fitted.summary())
+        text = str(fitted.summary(full=True))
         assert all(part in text for part in ("Ridge", "Bandwidth", "Condition", "Relative error"))
         assert fitted.condition >= 1
 

@@ -1,101 +1,164 @@
-"""The page of a comparison: its numbers are those of its tables, on one data set and over many."""
+"""The page of a comparison: its answers, numbers and drawings are those of its tables."""
 
 from __future__ import annotations
 
 import re
+from html import unescape
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import dreval
+from dreval.records.comparison import Comparison
+from dreval.report.comparison_findings import comparison_answers
+from dreval.report.documents.pairs import difference_rows
 from dreval.report.documents.paragraph import measure_paragraph
+from dreval.report.figures.page import DIFFERENCE_PAD, DIFFERENCE_SIZE, DifferenceAxis
+from dreval.report.format import without_zero
+from dreval.report.render.markup import sentence
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
 
-def report_page(comparison, folder):
+def report_page(comparison: Comparison, folder: Path) -> str:
     return comparison.report(folder / "c.html").read_text("utf-8")
 
 
-def test_every_pair_has_its_numbers(within, tmp_path):
-    """Each pair has its advantage, p-value and the better embedding; an undecided pair is marked open."""
+def section(page: str, name: str) -> str:
+    return page.partition(f'<section id="{name}"')[2].partition("</section>")[0]
+
+
+def visible_text(html: str) -> str:
+    return " ".join(unescape(re.sub(r"<[^>]+>", "", html.replace("<wbr>", ""))).replace("\u00a0", " ").split())
+
+
+@pytest.fixture(scope="module")
+def two() -> dreval.Results:
+    """Two embeddings of one data set; the first one is better."""
+    X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
+    evaluation = dreval.Evaluation(X, {"x_1": X[:, :2], "b": X[:, 1:3]}, n_neighbors=8, random_state=0)
+    return evaluation.run(["trustworthiness", "procrustes_rc", "spearman_distance"], None)
+
+
+def test_the_first_screen_has_all_answers_and_maps(within: Comparison, across: Comparison, tmp_path: Path) -> None:
+    """Each question has its sentences; on one data set each embedding has a small map."""
+    for comparison in (within, across):
+        first = section(report_page(comparison, tmp_path), "answers")
+        text = visible_text(first)
+        for answer in comparison_answers(comparison):
+            assert f"<dt>{answer.question}</dt>" in first
+            assert " ".join(sentence(answer.text).split()) in text
+        assert first.count('class="map thumb"') == (3 if comparison is within else 0)
+
+
+def test_two_embeddings_have_differences_with_intervals(two: dreval.Results, tmp_path: Path) -> None:
+    """A row for each measure has both values, the difference with its interval, and whether it is significant."""
+    comparison = two.compare()
+    page = report_page(comparison, tmp_path)
+    table = section(page, "measures")
+    rows = re.findall(r'<tr><th scope="row".*?</tr>', table)
+
+    assert re.search(r"<h1>x_1 against b", page)
+    assert 'id="differences"' not in page
+    for row in comparison.pairs.to_dict("records"):
+        (line,) = [line for line in rows if f"{abs(row['advantage']):.3f}"[1:] in visible_text(line)][:1]
+        assert line.count("<svg") == 1
+        assert ('class="sigpt"' in line) == (row["better"] != "")
+        ends = sorted((1 if row["first"] == "x_1" else -1) * row[key] for key in ("conf_low", "conf_high"))
+        printed = " to ".join(without_zero(f"{end:.3f}").replace("-", "−") for end in ends)
+        assert printed in visible_text(line)
+        assert ("not significant" in visible_text(line)) == (row["better"] == "")
+
+
+def test_margins_are_the_unit_of_the_differences(two: dreval.Results, tmp_path: Path) -> None:
+    """With margins a row has the margin and the verdict; the zone of the margin is drawn."""
+    comparison = two.compare(margin={"trustworthiness": 0.5, "spearman_distance": 0.01})
+    table = section(report_page(comparison, tmp_path), "measures")
+    words = {"equivalent": "equivalent", "better": "larger than the margin", "worse": "larger than the margin"}
+
+    assert table.count('class="zone"') == 2
+    assert "±.5" in table
+    for row in comparison.pairs.to_dict("records"):
+        if row["equivalence"]:
+            word = words.get(row["equivalence"])
+            assert word in table if word else re.search("not shown|borderline", table)
+
+
+@pytest.mark.parametrize("zone", [1.0, np.nan])
+def test_places_of_differences_are_linear(zone: float) -> None:
+    """Zero, a mark and the ends of its interval are at their places; what is beyond the axis is at its end."""
+    axis = DifferenceAxis(-1.0, 3.0, zone)
+    drawing = axis.row(1.5, -0.5, 99.0, significant=True, label="a < b")
+    inner = DIFFERENCE_SIZE[0] - 2 * DIFFERENCE_PAD
+    mark, zero = float(re.search(r'cx="([\d.]+)"', drawing)[1]), float(re.search(r'zero" d="M([\d.]+)', drawing)[1])
+    low, high = map(float, re.search(r'ivl" d="M([\d.]+) [\d.]+H([\d.]+)', drawing).groups())
+
+    assert mark - zero == pytest.approx(1.5 / (axis.high - axis.low) * inner, abs=0.2)
+    assert zero - low == pytest.approx(0.5 / (axis.high - axis.low) * inner, abs=0.2)
+    assert high == DIFFERENCE_SIZE[0] - DIFFERENCE_PAD
+    assert ("zone" in drawing) == (zone == 1.0)
+    assert "a &lt; b" in drawing
+
+
+def test_several_embeddings_have_letters_and_all_pairs(within: Comparison, tmp_path: Path) -> None:
+    """The table has values with letters; the folded table has every pair with its p-values, the better one first."""
     page = report_page(within, tmp_path)
-    rows = page.partition('<section id="pairs"')[2].partition("</section>")[0]
-    for row in within.pairs.to_dict("records"):
-        assert f'data-sort="{row["advantage"]!r}"' in rows
-        assert f'data-sort="{row["p_adjusted"]!r}"' in rows
-    assert rows.count("<tr>") == 1 + len(within.pairs)
-    assert page.count("Differences as parts of the way from the chance level") == 1
-    assert page.index("Differences as parts of the way") < page.index("Figure of first against ")
-    assert page.count('aria-label="Figure of ') == 3
-    assert rows.count(">open<") == (within.pairs["better"] == "").sum()
+    table, pairs = section(page, "measures"), section(page, "differences")
+
+    for row in within.standing.to_dict("records"):
+        assert f'data-sort="{row["value"]!r}"' in table
+        assert f"<small>{row['letters']}</small>" in table
+    rows = difference_rows(within)
+    assert len(rows) == within.pairs["p_value"].notna().sum()
+    for row in rows:
+        assert row["advantage"] >= 0
+        assert f'data-sort="{row["p_adjusted"]!r}"' in pairs
+        assert f'data-sort="{row["p_value"]!r}"' in pairs
+    counts = [sum(row["mark"] == mark for row in rows) for mark in ("sig", "ns")]
+    assert f"Of {len(rows)} differences: {counts[0]} significant" in visible_text(pairs)
 
 
-def test_the_best_has_a_mark_and_its_letters(within, tmp_path):
-    """The table of values has the letters of the ranking, and one best mark for each measure."""
-    head = report_page(within, tmp_path).partition('<section id="ahead"')[2].partition("</section>")[0]
-
-    assert head.count('class="best"') == 2
-    assert re.search(r"<bdi>\w+</bdi></strong> is .*better than", head)
-    for letters in within.standing["letters"]:
-        assert f"<small>{letters}</small>" in head
-    sentence = "do not differ significantly by paired tests at the same points, adjusted by Holm."
-    assert f"Embeddings that share a letter on a measure {sentence}" in head
-
-
-def test_a_page_over_data_sets_has_ranks_values_and_overall_tests(across, tmp_path):
-    """The page has mean ranks, every value of every data set, and the overall tests."""
+def test_a_page_over_data_sets_has_ranks_values_and_overall_tests(across: Comparison, tmp_path: Path) -> None:
+    """The page has mean ranks, wins, every value of every data set, all pairs, and the overall tests."""
     page = report_page(across, tmp_path)
+    ranks = section(page, "measures")
 
-    assert re.findall(r"<h2[^>]*>(.*?)</h2>", page)[:4] == [
-        "Who is ahead",
-        "Is there any difference?",
-        "Measure by measure",
-        "Every pair",
-    ]
     for rank in across.standing["mean_rank"]:
-        assert f"<b>{rank:.2f}</b>" in page
-    cells = across.families["trustworthiness"].cells
-    for value in cells.to_numpy().ravel():
-        assert f"<b>{value:.3f}</b>" in page
-    assert page.count("<svg") == 2
-    assert "Friedman" in page
-    assert "7 data sets · level 0.05 · p adjusted by Holm" in page
+        assert f"{rank:.2f}" in ranks
+    for name, family in across.families.items():
+        for value in family.cells.to_numpy().ravel():
+            assert f"{value:.3f}" in section(page, "ranks")
+        assert int(across.wins(name).to_numpy().max()) == 7
+    assert section(page, "ranks").count("<svg") == 2
+    assert "Friedman" in section(page, "any")
+    assert section(page, "pairs").count("<tr>") == 1 + len(across.pairs)
 
 
-def test_posterior_probabilities_have_a_separate_table(tmp_path):
+def test_posterior_probabilities_have_a_separate_table(tmp_path: Path) -> None:
     """Each pair has three probabilities; a pair equal in practice is labeled so, and none is "not tested"."""
     rng = np.random.default_rng(1)
-    records = [
-        {
-            "dataset": f"set {i}",
-            "embedding": name,
-            "measure": "trustworthiness",
-            "value": 0.5 + gap + rng.random() / 999,
-        }
-        for i in range(12)
-        for name, gap in {"one": 0.0, "like one": 0.0, "better": 0.1}.items()
-    ]
-    comparison = dreval.compare(pd.DataFrame(records), tests=["wilcoxon", "bayes"], rope=0.01, random_state=0)
-    page = report_page(comparison, tmp_path)
-    rows = page.partition('<section id="posterior"')[2].partition("</section>")[0]
+    gaps = {"one": 0.0, "like one": 0.0, "better": 0.1}
+    records = [(f"set {i}", name, 0.5 + gap + rng.random() / 999) for i in range(12) for name, gap in gaps.items()]
+    table = pd.DataFrame(records, columns=["dataset", "embedding", "value"])
+    options = {"tests": ["wilcoxon", "bayes"], "rope": 0.01, "random_state": 0}
+    comparison = dreval.compare(table, direction="higher", **options)
+    rows = section(report_page(comparison, tmp_path), "posterior")
     bayes = comparison.pairs[comparison.pairs["test"] == "bayes"]
 
     assert rows.count("<tr>") == 1 + 3
     assert "better by more than 0.01" in rows
     for row in bayes.to_dict("records"):
-        assert "".join(f"<td>{row[key]:.3f}</td>" for key in ("p_first", "p_rope", "p_second")) in rows
+        assert all(f"<td>{row[key]:.3f}</td>" in rows for key in ("p_first", "p_rope", "p_second"))
     assert list(bayes["better"]) == ["", "better", "better"]
-    assert rows.count(">equal in practice<") == 1
-    assert rows.count(">better</bdi></td>") == 2
-    assert "not tested" not in page
-    assert page.partition('<section id="pairs"')[2].partition("</section>")[0].count("<tr>") == 1 + 3
+    assert rows.count("equal in practice</td>") == 1
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["within", "across"])
-def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
+def test_the_page_is_self_contained_and_reproducible(kind: str, tmp_path: Path, request: Any) -> None:
     """The page loads no file, shows names literally, has one script, and two reports have the same bytes."""
     comparison = request.getfixturevalue(kind)
     page = report_page(comparison, tmp_path)
@@ -104,51 +167,36 @@ def test_the_page_is_self_contained_and_reproducible(kind, tmp_path, request):
     assert page.count("<script") == 1
     assert not re.findall(r"(?:src|href)=\"(?!#)", page)
     assert NASTY not in page
-    assert "&lt;b&gt;&amp;&quot;&#x27; long" in page
-    assert "What may not be concluded" in page
+    assert "&lt;b&gt;&amp;" in page
+    assert "Conclusions that do not follow" in page
 
 
-def test_the_markdown_report_has_the_same_content(within, tmp_path):
-    """The Markdown report has the paragraphs and the cautions."""
+def test_the_markdown_report_has_the_same_content(within: Comparison, tmp_path: Path) -> None:
+    """The Markdown report has the answers, the paragraphs, every number, and the limits."""
     text = within.report(tmp_path / "c.md").read_text("utf-8")
 
-    assert text.startswith("# Comparison of three embeddings of data\n")
+    assert text.startswith("# Comparison of three embeddings")
     assert measure_paragraph(within, within.measures[0], "markdown") in text
-    assert "## What may not be concluded" in text
+    assert "## Conclusions that do not follow" in text
+    assert "probability of superiority" in text
 
 
 @pytest.mark.parametrize("baseline", [None, "m4"])
-def test_pairs_of_many_embeddings_are_those_with_the_best(baseline, tmp_path):
-    """More than eight embeddings have only pairs with the best or the baseline; the others are counted."""
+def test_many_embeddings_have_the_pairs_with_the_best_and_letters(baseline: str | None, tmp_path: Path) -> None:
+    """Of ten embeddings the page has the pairs with the best or the baseline, and letters for all other pairs."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(50, 4))
     embeddings = {f"m{i}": X[:, :2] + 0.2 * i * rng.normal(size=(50, 2)) for i in range(10)}
     results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0).run(["trustworthiness", "procrustes_rc"])
     comparison = results.compare(baseline=baseline)
-    rows = report_page(comparison, tmp_path).partition('<section id="pairs"')[2].partition("</section>")[0]
-    page = results.report(tmp_path / "r.html").read_text("utf-8").partition('<section id="differences"')[2]
+    text = section(report_page(comparison, tmp_path), "differences")
 
-    assert rows.count("<tr>") == 1 + 2 * 9
-    assert ("72 more rows are in tidy()" in rows) == (baseline is None)
-    assert "Paired differences from the best by each measure: 18 rows; 72 more in results.compare().tidy()" in page
     for name in comparison.measures:
         best = baseline or comparison.of(comparison.standing, name)["embedding"].iloc[0]
         pairs = comparison.of(comparison.pairs, name)
         pairs = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
         assert len(pairs) == 9
-        assert all(f'data-sort="{advantage!r}"' in rows for advantage in pairs["advantage"])
-
-
-def test_a_long_table_of_values_is_folded(tmp_path):
-    """Twelve of sixteen embeddings are visible, the best first, and a button shows the others; there are no letters."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(60, 4)) * [4, 3, 1, 1]
-    embeddings = {f"e{i:02d}": X[:, :2] + 0.1 * i * rng.normal(size=(60, 2)) for i in range(16)}
-    comparison = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run("continuity", None).compare()
-    page = comparison.report(tmp_path / "c.html").read_text("utf-8")
-    table = page.partition('<section id="ahead"')[2].partition("</table>")[0]
-
-    assert table.count('<tr class="more">') == 4
-    assert "... 4 more: show all 16" in page
-    assert "<small>" not in table.partition("<tbody>")[2]
-    assert "share a letter" not in page.partition('<section id="measures"')[0]
+        assert all(f'data-sort="{abs(advantage)!r}"' in text for advantage in pairs["advantage"])
+    assert ("All significant pairs, by letters" in text) == (baseline is None)
+    for letters in comparison.standing["letters"]:
+        assert baseline is not None or f">{letters}</td>" in text

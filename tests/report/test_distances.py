@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import matplotlib as mpl
@@ -11,8 +12,10 @@ from report_cases import make_results, measure_row, simulated_results, simulated
 
 import dreval
 from dreval.errors import InputError, UnknownName
+from dreval.registry import MEASURES
 from dreval.report import _style
 from dreval.report.figures._pairs import shepard_text
+from dreval.report.figures.page import DISTANCE_BOX, distances_svg
 from dreval.report.write import write_report
 
 NAMES = ("tsne", "umap", "isomap", "pca")
@@ -39,7 +42,7 @@ def test_cells_and_steps_are_those_of_the_table():
         np.testing.assert_array_equal(edges, table.step_edges)
         np.testing.assert_array_equal(steps, table.steps)
         assert ax.get_title(loc="left") == name
-        assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.EMBEDDINGS_LIGHT[NAMES.index(name)])
+        assert ax.patches[0].get_edgecolor()[:3] == mpl.colors.to_rgb(_style.LIGHT["ink"])
 
 
 def test_both_axes_share_one_zero():
@@ -54,13 +57,14 @@ def test_both_axes_share_one_zero():
 
 
 def test_the_rank_correlation_is_that_of_the_table():
-    """It is at the right of the title if it was computed, else absent."""
+    """It is below the name if it was computed, else absent."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
     results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
 
-    assert ax.get_title(loc="right") == r"ρ$_{\mathregular{D}}$ 0.812"
-    assert not simulated_results(("a",)).plot("shepard").axes[0].get_title(loc="right")
+    aside = " ".join(text.get_text() for text in reversed(ax.texts) if text.get_text() != "0")
+    assert aside == f"{MEASURES.card('spearman_distance').title} 0.812"
+    assert [text.get_text() for text in simulated_results(("a",)).plot("shepard").axes[0].texts] == ["0"]
 
 
 def test_a_diagram_is_drawn_for_the_requested_embeddings():
@@ -113,22 +117,32 @@ def test_a_perfect_copy_is_a_straight_line():
 
 
 def test_a_page_has_one_diagram_per_embedding(tmp_path):
-    """Each embedding has one diagram with a description, a failed one has none; without pairs there is no section."""
+    """Each embedding has one folded diagram, a failed one has none; without pairs there is no section."""
     page = write_report(simulated_results(NAMES, failed={"x": "why"}), tmp_path / "a.html").read_text("utf-8")
     page_without_pairs = write_report(make_results([], {"a": np.eye(5)[:, :2]}), tmp_path / "b.html").read_text("utf-8")
 
-    assert page.count('against those in the data"') == 4
-    assert "What distances are worth" in page
-    assert "What distances are worth" not in page_without_pairs
+    assert page.count('distances on the map against those in the data"') == 4
+    assert page.count(">distance on the map</text>") == page.count(">distance in the data</text>") == 4
+    assert "How are distances kept?" in page
+    assert "How are distances kept?" not in page_without_pairs
 
 
-def test_axes_are_labeled_and_diagrams_keep_their_size(tmp_path):
-    """Both axes have labels; a page shows a diagram at its drawn size, for any number of diagrams."""
+@pytest.mark.parametrize("seed", range(4))
+def test_a_diagram_on_a_page_shades_the_filled_cells(seed):
+    """The area of each shade is that of the cells with its counts, and the steps are in their order."""
+    table = simulated_shepard(seed)
+    drawing = distances_svg(table, "a")
+    runs = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+z", drawing)
+    area = sum(abs((float(x2) - float(x1)) * (float(y2) - float(y1))) for x1, y1, y2, x2 in runs)
+    left, top, right, bottom = DISTANCE_BOX
+
+    assert area == pytest.approx((right - left) * (bottom - top) * np.mean(table.counts > 0), rel=0.03)
+    assert drawing.count('class="own"') == 1
+    assert drawing.partition('class="own"')[2].partition("/>")[0].count("H") == len(table.steps)
+
+
+def test_axes_are_labeled():
+    """Both axes of a diagram have labels."""
     (ax,) = simulated_results(("a",)).plot("shepard").axes
-    page = simulated_results(("a", "b")).report(tmp_path / "page.html").read_text("utf-8")
 
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("distance in the data", "distance in the embedding")
-    assert page.count(">distance in the embedding</text>") == 2
-    assert 'class="panels diagrams"' in page
-    assert "316px" in page  # at most: the drawing of 3 inches is 288 wide, so that its letters grow by a tenth
-    assert page.count('viewBox="0 0 216 216"') == 2

@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 from report_cases import HAND_FAILURE, make_results, measure_row, simulated_results
 
 import dreval
+from dreval import registry
 from dreval._random import stream_seed
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import neighbor_pass
@@ -27,9 +28,12 @@ from dreval.records.results import Results
 from dreval.registry import FIGURES
 from dreval.report import _style
 from dreval.report._svg import inline_svg
-from dreval.report.figures.comparisons import MATRIX_CELLS, PALEST_RATIO
-from dreval.report.format import format_fixed, probability
+from dreval.report.figures._grid import MAX_FIGURE_INCHES
+from dreval.report.figures._kind import QUESTIONS
+from dreval.report.figures.pairs import MATRIX_CELLS, PALEST_RATIO
+from dreval.report.format import format_fixed, percent, probability
 from dreval.report.plot import kinds, plot
+from dreval.report.result_view import read_results
 
 MEASURES = ["trustworthiness", "procrustes_rc", "procrustes_disparity", "spearman_distance"]
 SINGLE_KINDS = sorted(name for name, card in kinds().items() if not card.several)
@@ -72,7 +76,10 @@ def test_every_kind_has_a_card_and_the_pages_of_plot_agree_with_it():
         text = repr(dreval.card(name, "figure"))
         assert all(name_or_key in text for name_or_key in (f"name: {name}", *card.aliases, *card.options))
         assert card.title[0].islower()
+        assert card.reading[0].isupper()
+        assert card.reading.endswith(".")
         assert not card.title.endswith(".")
+    assert {card.question for card in cards.values()} == set(QUESTIONS)
     for record, part in ((Results, cards), (Comparison, kinds("comparison"))):
         page = record.plot.__doc__
         kind_names = {name_or_key for name_or_key in re.findall(r'"(\w+)"', page) if name_or_key in part}
@@ -98,6 +105,33 @@ def test_no_text_is_cut_off_or_overlaps(kind, case, request):
 
 
 @pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = (
+                kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            )
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
 def test_every_kind_fits_in_a_page(kind, three_embeddings):
     """The SVG parses, and has no color of the light theme and no font."""
     text = inline_svg(three_embeddings.plot(kind), "x", kind)
@@ -108,12 +142,13 @@ def test_every_kind_fits_in_a_page(kind, three_embeddings):
     assert "font-family" not in text
 
 
-@pytest.mark.parametrize("count", [1, 12])
+@pytest.mark.parametrize("count", [1, 2, 5, 6, 7, 12, 57])
 def test_a_heatmap_of_any_number_of_embeddings_is_not_cut_off(count):
-    """A heatmap of one embedding or twelve has all names, slanted or horizontal."""
+    """A heatmap of one embedding or twelve has all names and fits on a page."""
     for names in (tuple(f"m{i}" for i in range(count)), tuple(f"a longer name of {i}" for i in range(count))):
         figure = plot(simulated_results(names), "heatmap")
 
+        assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
         assert cut_off(figure) == []
         assert overlapping(figure) == []
 
@@ -165,44 +200,48 @@ def test_a_map_of_one_value_stays_within_the_bounds():
     figure = results.plot("map")
     chance = format_fixed(results.table["chance"].iloc[0], 3)
 
-    assert {f"{chance} (worse)", "1.000 (better)", f"mark: chance level {chance}"} <= set(texts(figure))
+    assert {f"{chance}\nchance level", "1.000\nperfect"} <= set(texts(figure))
     for ax in figure.axes[:2]:
-        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.QUALITY_RAMP[-1])}
+        assert {patch.get_edgecolor() for patch in ax.patches} == {mpl.colors.to_rgba(_style.SCALE_LIGHT[-1])}
 
 
 def test_a_heatmap_has_every_value_with_its_interval(three_embeddings):
-    """Values are those of the first table; the best of each measure is bold, and its cell has the deepest shade."""
-    figure = three_embeddings.plot("heatmap")
-    ax, table = figure.axes[0], three_embeddings.table[three_embeddings.table["value"].notna()]
-    labels, bold = texts(figure), [text.get_text() for text in ax.texts if text.get_fontweight() == "bold"]
+    """Values are those of the first table; bold is the best set, and the shade the way from chance to perfect."""
+    view, figure = read_results(three_embeddings), three_embeddings.plot("heatmap")
+    ax, labels = figure.axes[0], texts(figure)
+    texts_by_place = {tuple(text.get_position()): text for text in ax.texts}
+    cells = {(int(patch.get_x()), int(patch.get_y())): patch for patch in ax.patches}
 
-    for measure, decimals in (("trustworthiness", 3), ("procrustes_disparity", 3)):
-        rows = table[(table["measure"] == measure) & ~table["parameters"].str.contains("=5")]
-        values = [format_fixed(value, decimals) for value in rows["value"]]
-        best = rows["value"].max() if measure == "trustworthiness" else rows["value"].min()
-        assert set(values) <= set(labels)
-        assert format_fixed(best, decimals) in bold
-        shades = {text: patch.get_alpha() for text, patch in zip(values, row_cells(ax, measure), strict=True)}
-        assert max(shades, key=shades.get) == format_fixed(best, decimals)
-    assert sum(label.startswith("±") or " to " in label for label in labels) >= 10
+    for y, column in enumerate(view.by_goal):
+        for x, name in enumerate("abc"):
+            text = texts_by_place[x + 0.5, y + 0.33]
+            assert text.get_text() == column.format_value(column.values[name])
+            assert (text.get_fontweight() == "bold") == (name in view.best_set(column).best)
+            perfect, chance = column.bounds[1 if column.higher else 0], column.cells[name].chance
+            level = np.clip((column.values[name] - chance) / (perfect - chance) * 8, 0, 7.5)
+            expected_color = mpl.colors.to_rgb(_style.SCALE_LIGHT[int(level)])
+            assert cells[x, y].get_facecolor()[:3] == pytest.approx(expected_color)
+    assert sum(label.startswith("±") or "–" in label for label in labels) >= 10
     assert len(three_embeddings.plot("heatmap", measure=["trustworthiness"]).axes[0].patches) == 3
     with pytest.raises(UnknownName, match="Did you mean 'trustworthiness'"):
         three_embeddings.plot("heatmap", measure="trustworthines")
 
 
-def row_cells(ax, measure):
-    """Return the cells of a measure, left to right."""
-    order = [text.get_text() for text in ax.texts]
-    titles = {"trustworthiness": "Trustworthiness", "procrustes_disparity": "Procrustes disparity"}
-    heads = [text for text in ax.texts if text.get_text() == titles[measure]]
-    assert heads, order
-    row = int(heads[0].get_position()[1])
-    return [patch for patch in ax.patches if int(patch.get_y()) == row]
+def test_many_embeddings_are_the_rows_of_a_heatmap():
+    """More than six embeddings are the rows, and there is one measure for each question unless some are requested."""
+    results = simulated_results(tuple(f"m{i}" for i in range(7)))
+    ax, requested = (
+        results.plot("heatmap", **options).axes[0] for options in ({}, {"measure": ["trustworthiness", "continuity"]})
+    )
+    goals = {column.goal for column in read_results(results).main_columns}
+
+    assert [patch.get_y() for patch in requested.patches] == pytest.approx(np.tile(np.arange(7) + 0.04, 2).tolist())
+    assert len(ax.patches) == 7 * len(goals)
 
 
 def test_failed_embeddings_are_named_under_a_heatmap(odd_results):
     """A text under the heatmap names the embeddings that were not computed."""
-    assert any(label.endswith("Not computed: lost.") for label in texts(odd_results.plot("heatmap")))
+    assert "Not computed: lost." in " ".join(texts(odd_results.plot("heatmap")))
 
 
 @pytest.fixture(scope="module")
@@ -212,26 +251,35 @@ def four_embeddings() -> Results:
 
 
 def test_a_forest_is_the_table_of_the_comparison(four_embeddings):
-    """Marks, intervals and p-values equal those of ``compare().tidy()``, in the color of the better embedding."""
+    """Marks, intervals and p-values equal those of ``compare().tidy()``, the better one first and sorted."""
     table = four_embeddings.compare().tidy()
     figure = four_embeddings.plot("forest")
 
     assert len(figure.axes) == len(MEASURES)
     for ax, measure in zip(figure.axes, MEASURES, strict=True):
         part = table[(table["measure"] == measure) & ~table["parameters"].str.contains("n_neighbors=5")]
+        part = part.sort_values("advantage", key=lambda advantage: -advantage.abs(), kind="stable")
         marks, bars = marks_and_bars(ax)
-        np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"])
-        np.testing.assert_array_equal([bar.get_xdata() for bar in bars], part[["conf_low", "conf_high"]])
-        p_labels = [text.get_text() for text in ax.texts if text.get_position()[0] == 34]
+        np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"].abs())
+        sign = np.where(part["advantage"] < 0, -1, 1)[:, None]
+        np.testing.assert_allclose(
+            np.sort([bar.get_xdata() for bar in bars], axis=1), np.sort(sign * part[["conf_low", "conf_high"]], axis=1)
+        )
+        p_labels = [text.get_text() for text in ax.texts if text.get_position()[0] == 28 and text.get_text() != "p"]
         assert [probability(p) for p in part["p_adjusted"]] == p_labels
-        for mark, row in zip(marks, part.to_dict("records"), strict=True):
-            expected_color = _style.embedding_color("abcd", row["better"]) if row["better"] else _style.LIGHT["soft"]
-            assert mark.get_color() == expected_color
+        labels = [label.get_text() for label in ax.get_yticklabels()]
+        fills = {"full": "filled", "left": "half", "none": "hollow"}
+        for mark, row, label in zip(marks, part.to_dict("records"), labels, strict=True):
+            pair = (row["first"], row["second"]) if row["advantage"] >= 0 else (row["second"], row["first"])
+            assert label == " over ".join(pair)
+            significant = row["p_adjusted"] <= 0.05
+            expected_fill = "filled" if significant else "half" if row["p_value"] <= 0.05 else "hollow"
+            assert fills[mark.get_fillstyle()] == expected_fill
 
 
 def marks_and_bars(ax):
     """Return the marks of a forest and its intervals, from the top."""
-    marks = [line for line in ax.lines if line.get_marker() == "o"]
+    marks = [line for line in ax.lines if line.get_marker() == "o" and line.get_markeredgewidth()]
     return marks, [line for line in ax.lines if len(line.get_xdata()) == 2 and line.get_linewidth() == 1.4]
 
 
@@ -244,8 +292,7 @@ def test_measures_are_the_rows_of_few_pairs(three_embeddings):
     assert len({ax.get_xlim() for ax in figure.axes}) == 1
     for ax, (left, right) in zip(figure.axes, (("a", "b"), ("a", "c"), ("b", "c")), strict=True):
         labels = {text.get_text(): text for text in ax.texts}
-        assert labels[f"← {right} better"].get_color() == _style.embedding_color("abc", right)
-        assert labels[f"{left} better →"].get_color() == _style.embedding_color("abc", left)
+        assert {f"← {right} better", f"{left} better →"} <= labels.keys()
         for measure, mark, bar in zip(MEASURES, *marks_and_bars(ax), strict=True):
             rows = table[(table["measure"] == measure) & (table["first"] == left) & (table["second"] == right)]
             row = rows[~rows["parameters"].str.contains("n_neighbors=5")].iloc[0]
@@ -259,7 +306,7 @@ def test_measures_are_the_rows_of_few_pairs(three_embeddings):
             np.testing.assert_allclose(
                 bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / full_distance
             )
-            assert (mark.get_markerfacecolor() != _style.LIGHT["paper"]) == bool(row["better"])
+            assert (mark.get_fillstyle() == "full") == bool(row["better"])
             sign = "+" if row["advantage"] > 0 else ""
             ends = ", ".join(format_fixed(row[key], 3) for key in ("conf_low", "conf_high"))
             assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in labels
@@ -284,26 +331,24 @@ def test_measures_without_a_scale_are_drawn_in_their_unit():
     figure = dataclasses.replace(results, table=unknown).plot("forest", measure="spearman_distance")
     row = results.compare().of(results.compare().pairs, "spearman_distance").iloc[0]
 
-    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == ["a − b"]
-    assert marks_and_bars(figure.axes[0])[0][0].get_xdata()[0] == row["advantage"]
+    better, worse = ("a", "b") if row["advantage"] > 0 else ("b", "a")
+    assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{better} over {worse}"]
+    assert marks_and_bars(figure.axes[0])[0][0].get_xdata()[0] == abs(row["advantage"])
 
 
 def test_a_forest_is_restricted_to_pairs_or_a_measure(three_embeddings):
     """Names restrict the pairs, a measure the rows (all its settings); level and adjustment are those passed."""
     (ax,) = three_embeddings.plot("forest", names=["a", "c"], measure="procrustes_rc").axes
-    settings = [label.get_text().partition(", ")[2] for label in ax.get_yticklabels()]
-    assert settings == ["k = 5", "k = 15"]
+    settings = [
+        label.get_text().partition(" (")[2].replace("\N{NO-BREAK SPACE}", " ") for label in ax.get_yticklabels()
+    ]
+    assert settings == ["k = 5)", "k = 15)"]
     figure = three_embeddings.plot("forest", measure="procrustes_disparity", alpha=0.1, adjust=None)
-    text = " ".join(reversed(texts(figure)))
+    text = " ".join(texts(figure))
 
     assert "with 90 % intervals; at the right p not adjusted. Filled" in text or "at the right p. Filled" in text
-    assert "Procrustes" in text
-    assert "Procrustes" not in " ".join(
-        texts(three_embeddings.plot("forest", measure="procrustes_disparity", titled=False))
-    )
-    assert "whichever way" not in " ".join(
-        texts(three_embeddings.plot("forest", measure="procrustes_disparity", explained=False))
-    )
+    title = registry.MEASURES.card("procrustes_disparity").title
+    assert title in text
 
 
 @pytest.mark.parametrize("baseline", [None, "m3"])
@@ -319,9 +364,9 @@ def test_many_embeddings_are_compared_with_the_best_or_the_baseline(baseline):
     against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
     sizes = sorted(against["advantage"].abs())[:20]
     marks = [mark.get_xdata()[0] for mark in marks_and_bars(figure.axes[0])[0]]
-    label_lines = f"advantage over {baseline or best}", f"… {len(pairs) - 20} more pairs in compare().tidy()"
 
-    assert figure.axes[0].get_xlabel() == "\n".join(label_lines)
+    assert figure.axes[0].get_xlabel() == f"advantage over {baseline or best}"
+    assert f"{len(pairs) - 20} more pairs in compare().tidy()." in texts(figure)
     np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
     assert marks == sorted(marks, reverse=True)
     assert cut_off(figure) == []
@@ -399,7 +444,7 @@ def test_a_coranking_embedding_is_the_matrix(three_embeddings):
     figure, X = three_embeddings.plot("coranking", n_neighbors=7), three_embeddings.data
     for name, ax in zip("abc", figure.axes, strict=False):
         q_nx = coranking(neighbor_pass(X, {name: three_embeddings.embeddings[name]}, k=1)[name]).curves.q_nx[6]
-        assert ax.get_title(loc="right").endswith(format_fixed(q_nx, 3))
+        assert f"{percent(q_nx)} % of the 7 nearest are kept" in [text.get_text() for text in ax.texts]
         edges = rank_edges(60, MATRIX_CELLS, 7)
         counts = coranking_cells(X, three_embeddings.embeddings[name], edges)
         opacity = np.asarray(ax.images[0].get_array())[..., 3]
@@ -420,7 +465,7 @@ def test_a_coranking_needs_the_data_and_names_the_points(three_embeddings, monke
         dataclasses.replace(three_embeddings, data=None).plot("coranking")
     with pytest.raises(InputError, match="n_neighbors"):
         three_embeddings.plot("coranking", n_neighbors=59)
-    monkeypatch.setattr("dreval.report.figures.comparisons.MATRIX_ROWS", 20)
+    monkeypatch.setattr("dreval.report.figures.pairs.MATRIX_ROWS", 20)
     assert any("20 of 60 points" in label for label in texts(three_embeddings.plot("coranking", embedding="a")))
 
 

@@ -186,7 +186,7 @@ def test_names_are_escaped() -> None:
     assert tags.open == []
     assert tags.tags == {
         *("div", "style", "h3", "p", "bdi", "pre", "table", "caption", "thead", "tbody", "tr", "th", "td"),
-        *("strong", "ol", "li", "sub", "b", "span", "wbr"),
+        *("strong", "ol", "li", "sub", "b", "span", "wbr", "dl", "dt", "dd"),
     }
     for name in ODD:
         assert name in "".join(tags.text)

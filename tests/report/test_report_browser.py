@@ -18,13 +18,17 @@ from report_cases import simulated_results
 
 import dreval
 from dreval.geometry.distances import nearest
-from dreval.report.figures._panels import place_points
+from dreval.report.figures.page import MAP_SIZE, fit_points
+from dreval.report.findings import embedding_order
+from dreval.report.result_view import read_results
 from dreval.report.write import write_report
 
 pytestmark = pytest.mark.browser
 SCRIPT = "<script>alert(1)</script>"
 PAINTED = "new Promise((done) => setTimeout(done, 60))"
 NO_MARKS: dict[str, list[list[float]]] = {"kept": [], "lost": [], "false": []}
+CAPTION = "document.querySelector('.now caption').textContent"
+RINGS = "[...document.querySelectorAll('.ring')].filter((e) => e.getAttribute('visibility') === 'visible').length"
 PAGE_WIDTH = 703  # CSS pixels between the margins of a page of A4
 
 
@@ -115,65 +119,50 @@ def test_dark_and_light_differ_and_are_both_readable(browser: Browser, page: Pat
     dark, dark_contrast = browser.evaluate(background), browser.evaluate(contrast)
 
     assert light == "rgb(255, 255, 255)"
-    assert dark == "rgb(20, 24, 29)"
+    assert dark == "rgb(18, 22, 27)"
     assert min(light_contrast, dark_contrast) >= 4.5
 
 
 def test_figures_follow_the_colors_of_the_page(browser: Browser, page: Path) -> None:
     """Text in the figures is as light in dark mode as that of the page, and has its font."""
-    ink = "getComputedStyle(document.querySelector('.curves svg text')).fill"
+    ink = "getComputedStyle(document.querySelector('.cv text')).fill"
     browser.open(page, 1100)
     light = browser.evaluate(ink)
     browser.open(page, 1100, dark=True)
 
     assert browser.evaluate(ink) != light
     font = "(s) => getComputedStyle(document.querySelector(s)).fontFamily"
-    assert browser.evaluate(f"({font})('.curves svg text') === ({font})('body')")
-
-
-def test_a_click_on_a_heading_sorts_and_failures_stay_last(browser: Browser, page: Path) -> None:
-    """The best is first, a second click reverses the order, and an embedding without values stays last."""
-    browser.open(page, 1100)
-    column = "[...document.querySelectorAll('table.main tbody tr')].map(r => r.cells[1].dataset.sort || '')"
-    click = "document.querySelector('table.main thead th.n button').click()"
-    browser.evaluate(click)
-    descending = list(browser.evaluate(column))
-    browser.evaluate(click)
-    ascending = list(browser.evaluate(column))
-
-    assert descending[-1] == ascending[-1] == ""
-    values = [float(v) for v in descending[:-1]]
-    assert values == sorted(values, reverse=True)
-    assert [float(v) for v in ascending[:-1]] == sorted(values)
-    assert browser.evaluate("document.querySelector('table.main thead th.n').getAttribute('aria-sort')") == "ascending"
+    assert browser.evaluate(f"({font})('.cv text') === ({font})('body')")
 
 
 def test_names_are_shown_literally(browser: Browser, page: Path) -> None:
-    """A name that looks like markup is text, in the page and in its figures."""
+    """A name that looks like markup is text, in full where a reader points at it."""
     browser.open(page, 1100)
 
     assert browser.evaluate("document.querySelectorAll('main b i, main bdi b').length") == 0
-    heads = browser.evaluate("[...document.querySelectorAll('.verdicts h3')].map(e => e.textContent)")
+    heads = browser.evaluate("[...document.querySelectorAll('.card h3')].map(e => e.title)")
     assert "<b>&\"' a rather long name of an embedding, in words" in heads
-    labels = browser.evaluate("[...document.querySelectorAll('.curves svg text')].map(e => e.textContent)")
+    labels = browser.evaluate("[...document.querySelectorAll('.grid figcaption b')].map(e => e.textContent)")
     assert "three_$columns$" in labels
 
 
-def test_wide_tables_use_the_window_and_have_a_shadow(browser: Browser, page: Path) -> None:
-    """A wide table extends beyond the column of text if the window has space, and has a shadow if not."""
-    sizes = "[e.clientWidth, e.scrollWidth, e.getBoundingClientRect().left]"
-    wide = f"[...document.querySelectorAll('.scroll')].map(e => {sizes})"
-    browser.open(page, 1800)
-    assert all(inner >= outer - 1 and left >= 0 for inner, outer, left in browser.evaluate(wide))
-    assert "local" in browser.evaluate("getComputedStyle(document.querySelector('.scroll')).backgroundAttachment")
+def test_wide_tables_scroll_inside_themselves(browser: Browser, page: Path) -> None:
+    """On a phone the table of all measures scrolls, and its first column stays in place."""
+    browser.open(page, 390)
+    first = "e.querySelector('tbody tr:not(.g) th').getBoundingClientRect().left"
+    scroll = "const e = document.querySelector('.scores').parentElement; e.scrollLeft = 150;"
+    sizes = browser.evaluate(f"(() => {{ {scroll} return [e.clientWidth, e.scrollWidth, {first}]; }})()")
+
+    assert sizes[0] < sizes[1]
+    assert sizes[2] == pytest.approx(16, abs=2)
 
 
 def test_the_reason_of_a_failure_is_visible_without_scrolling(browser: Browser, page: Path) -> None:
-    """On a phone the merged cell of an embedding that failed wraps inside the window."""
+    """On a phone the card of an embedding that failed wraps inside the window."""
     browser.open(page, 390)
 
     assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().right") <= 390
-    assert browser.evaluate("document.querySelector('.why').getBoundingClientRect().left") >= 80
+    assert "a reason of many words" in browser.evaluate("document.querySelector('.why').textContent")
 
 
 @pytest.fixture(scope="module")
@@ -285,38 +274,46 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
     assert [row for row in headings if row[1:] != [True, 1]] == []
 
 
-def panel_positions(results: dreval.Results, name: str) -> npt.NDArray[np.float64]:
-    """Return the positions of the points of an embedding, as fractions of its panel from the upper left."""
-    return (1 + place_points(results.embeddings[name]) * [1, -1]) / 2
+def map_selector(results: dreval.Results, name: str) -> str:
+    """Return the expression of the map of an embedding."""
+    place = embedding_order(read_results(results)).index(name)
+    return f"document.querySelector('.big[data-map=\"{place}\"]')"
+
+
+def panel_positions(results: dreval.Results, name: str) -> npt.NDArray[np.int64]:
+    """Return the positions of the points of an embedding, in units of its map."""
+    return fit_points(results.embeddings[name], MAP_SIZE)
 
 
 def scroll_to_point(browser: Browser, results: dreval.Results, name: str, i: int) -> list[float]:
     """Return the position of a point in the window, after scrolling to its embedding."""
-    x, y = panel_positions(results, name)[i]
+    x, y = panel_positions(results, name)[i].tolist()
     return browser.evaluate(f"""(() => {{
-      const view = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
-      view.scrollIntoView({{ block: "center", behavior: "instant" }});
-      const frame = view.getBoundingClientRect();
-      return [frame.left + {x} * frame.width, frame.top + {y} * frame.height]; }})()""")
+      const drawing = {map_selector(results, name)};
+      drawing.scrollIntoView({{ block: "center", behavior: "instant" }});
+      const frame = drawing.getBoundingClientRect();
+      const view = drawing.viewBox.baseVal;
+      const unit = frame.width / view.width;
+      return [frame.left + ({x} - view.x) * unit, frame.top + ({y} - view.y) * unit]; }})()""")
 
 
-def mark_positions(browser: Browser, results: dreval.Results, name: str) -> dict[str, list[list[float]]]:
-    """Return the positions of the marks of each kind in an embedding, as fractions of its panel."""
-    return {
-        kind: browser.evaluate(f"""(() => {{
-          const over = document.querySelector('.pts[data-panel="{results.names.index(name)}"] .over');
-          const places = over.querySelector(".mark.{kind}").getAttribute("d") || "";
-          const {{ width }} = over.getBoundingClientRect();
-          return [...places.matchAll(/M(\\S+) (\\S+?)m/g)].map(([, x, y]) => [x / width, y / width]);
-        }})()""")
-        for kind in ("kept", "lost", "false")
-    }
+def mark_positions(
+    browser: Browser, results: dreval.Results, name: str, zoom: float = 1
+) -> dict[str, list[list[float]]]:
+    """Return the positions of the marks of each kind in an embedding, in units of its map."""
+    steps = {"kept": (92, 0), "lost": (84, 84), "false": (0, 124)}  # from the start of a mark to its middle
+    places = {}
+    for kind, (dx, dy) in steps.items():
+        path = browser.evaluate(f"{map_selector(results, name)}.querySelector('.ov .{kind}').getAttribute('d') || ''")
+        starts = re.findall(r"M(-?[\d.]+) (-?[\d.]+)", path)
+        places[kind] = [[float(x) + dx * zoom, float(y) + dy * zoom] for x, y in starts]
+    return places
 
 
-def assert_same_positions(positions: list[list[float]], expected: npt.NDArray[np.float64]) -> None:
-    """Check that there is one mark at each position, to less than a pixel."""
+def assert_same_positions(positions: list[list[float]], expected: npt.NDArray[Any]) -> None:
+    """Check that there is one mark at each position, to less than a unit of the map."""
     assert len(positions) == len(expected)
-    assert all(np.abs(np.array(positions) - position).max(axis=1).min() < 3e-3 for position in expected)
+    assert all(np.abs(np.array(positions) - position).max(axis=1).min() < 1 for position in expected)
 
 
 def neighbor_sets(results: dreval.Results, name: str, i: int) -> dict[str, set[int]]:
@@ -341,21 +338,22 @@ def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, r
         sets, positions = neighbor_sets(results, name, 7), mark_positions(browser, results, name)
         for kind, neighbors in sets.items():
             assert_same_positions(positions[kind], panel_positions(results, name)[sorted(neighbors)])
-        panel = f"document.querySelector('.pts[data-panel=\"{results.names.index(name)}\"] .over')"
-        assert browser.evaluate(f"{panel}.querySelector('.count').textContent") == f"{len(sets['kept'])} of 15 kept"
-        lines = browser.evaluate(f"{panel}.querySelector('.spokes').getAttribute('d')")
+        drawing = map_selector(results, name)
+        caption = browser.evaluate(f"{drawing}.parentElement.querySelector('figcaption span').textContent")
+        assert caption == f"{len(sets['kept'])} of 15 kept"
+        lines = browser.evaluate(f"{drawing}.querySelector('.spokes').getAttribute('d')")
         assert lines.count("L") == len(sets["lost"])
-    sets = neighbor_sets(results, "isomap", 7)
-    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in sets.items())
-    assert f"neighbors: {counts}" in browser.evaluate("document.querySelector('.tip').textContent")
+    rows = browser.evaluate("[...document.querySelectorAll('.now tbody tr')].map((r) => r.cells[1].textContent)")
+    order = embedding_order(read_results(results))
+    assert rows == [str(len(neighbor_sets(results, name, 7)["kept"])) for name in order]
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == NO_MARKS
 
 
 def test_marks_differ_by_shape_and_color(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """Each kind has its shape and color, as in the text above, in light and in dark mode."""
-    shapes = "[...document.querySelectorAll('[data-mark] path')].map((p) => [p.getAttribute('d'), "
-    shapes += "getComputedStyle(p).fill, p.closest('[data-mark]').textContent])"
+    """Each kind has its shape and color, as in the text beside the maps, in light and in dark mode."""
+    shapes = "[...document.querySelectorAll('.mk svg > *')].map((p) => [p.outerHTML, "
+    shapes += "getComputedStyle(p).fill, p.closest('.mk').textContent])"
     for dark in (False, True):
         browser.open(page, 1280, dark)
         marks = browser.evaluate(shapes)
@@ -371,7 +369,8 @@ def test_a_click_pins_a_point(browser: Browser, page: Path, results: dreval.Resu
     browser.point(*scroll_to_point(browser, results, "pca", 40))
     browser.await_value(PAINTED)
 
-    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 41"
+    assert browser.evaluate(CAPTION).startswith("Point 8, class ")
+    assert "(held)" in browser.evaluate(CAPTION)
     assert mark_positions(browser, results, "isomap") == pinned != NO_MARKS
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == pinned
@@ -391,44 +390,42 @@ def test_a_tap_pins_a_point_and_touch_scrolls(browser: Browser, page: Path, resu
         browser.tap(*scroll_to_point(browser, results, "pca", 7))
         browser.await_value(PAINTED)
         assert any(mark_positions(browser, results, "isomap").values())
-        actions = "[...document.querySelectorAll('.over, .pts')].map((e) => getComputedStyle(e).touchAction)"
-        assert set(browser.evaluate(actions)) == {"auto"}
+        actions = "[...document.querySelectorAll('.big')].map((e) => getComputedStyle(e).touchAction)"
+        assert all("pan-y" in action and "pinch-zoom" in action for action in browser.evaluate(actions))
         assert browser.evaluate("document.documentElement.scrollWidth") <= 390
     finally:
         browser.call("Emulation.setTouchEmulationEnabled", enabled=False)
 
 
 def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """The content of the box fills panel and map of that embedding, with marks; a double click resets."""
+    """The content of the box fills the map of that embedding, with marks; a double click resets."""
     browser.open(page, 1280)
-    views = (
-        "[...document.querySelectorAll('.pts > [role=img], .map > [role=img]')].map((e) => e.getAttribute('viewBox'))"
-    )
+    views = "[...document.querySelectorAll('.big')].map((e) => e.getAttribute('viewBox'))"
+    drawing, order = map_selector(results, "pca"), embedding_order(read_results(results))
     original = browser.evaluate(views)
     x, y = scroll_to_point(browser, results, "pca", 7)
-    browser.drag(x - 20, y - 20, x + 20, y + 20)
-    assert [i for i, box in enumerate(browser.evaluate(views)) if box != original[i]] == [0, 1]
-    assert browser.evaluate("document.querySelector('.reset').hidden") is False
+    browser.drag(x - 20, y - 16, x + 20, y + 16)
+    assert [i for i, box in enumerate(browser.evaluate(views)) if box != original[i]] == [order.index("pca")]
+    assert browser.evaluate(f"{drawing}.parentElement.querySelector('.reset').hidden") is False
 
-    left, top, side = (float(v) / 172.8 for v in browser.evaluate(views)[0].split()[:3])
-    width = browser.evaluate("document.querySelector('.over').getBoundingClientRect().width")
-    assert side == pytest.approx(40 / width, rel=1e-6)
-    expected = (panel_positions(results, "pca")[7] - [left, top]) / side
-    assert expected == pytest.approx([0.5, 0.5], abs=0.02)
-    middle = browser.evaluate("""(() => {
-      const frame = document.querySelector('.over').getBoundingClientRect();
-      return [frame.left + frame.width / 2, frame.top + frame.height / 2]; })()""")
+    left, top, width, height = map(float, browser.evaluate(views)[order.index("pca")].split())
+    zoom = width / MAP_SIZE[0]
+    assert zoom == pytest.approx(40 / browser.evaluate(f"{drawing}.getBoundingClientRect().width"), rel=0.05)
+    px, py = panel_positions(results, "pca")[7]
+    assert (px - left) / width == pytest.approx(0.5, abs=0.03)
+    assert (py - top) / height == pytest.approx(0.5, abs=0.03)
+    middle = scroll_to_point(browser, results, "pca", 7)
     browser.point(*middle)
     browser.await_value(PAINTED)
-    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 8"
+    assert browser.evaluate(CAPTION).startswith("Point 8, class ")
     false = sorted(neighbor_sets(results, "pca", 7)["false"])
     assert_same_positions(
-        mark_positions(browser, results, "pca")["false"], (panel_positions(results, "pca")[false] - [left, top]) / side
+        mark_positions(browser, results, "pca", zoom)["false"], panel_positions(results, "pca")[false]
     )
     assert mark_positions(browser, results, "isomap")["lost"]
     browser.click(*middle, count=2)
     assert browser.evaluate(views) == original
-    assert browser.evaluate("document.querySelector('.reset').hidden")
+    assert browser.evaluate(f"{drawing}.parentElement.querySelector('.reset').hidden")
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == NO_MARKS
     browser.drag(*middle, *(v + 30 for v in middle))
@@ -440,46 +437,44 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
 def test_a_point_has_its_name_and_rings_in_every_embedding(
     browser: Browser, page: Path, results: dreval.Results
 ) -> None:
-    """The point nearest to the pointer has its name and class, with a ring in all embeddings."""
+    """The point nearest to the pointer has its name and class, with a ring on all maps."""
     browser.open(page, 1280)
+    assert "(example: here the maps differ most)" in browser.evaluate(CAPTION)
     browser.point(*scroll_to_point(browser, results, "pca", 7))
     browser.await_value(PAINTED)
-    tooltip = browser.evaluate("document.querySelector('.tip').textContent")
-    rings = browser.evaluate("document.querySelectorAll('.ring.on').length")
-    views = browser.evaluate("document.querySelectorAll('.pts .over, .map .over').length")
 
-    assert tooltip.startswith("point 8")
-    assert "trustworthiness" in tooltip
-    assert "class " in tooltip
-    assert rings == views > 6
+    assert browser.evaluate(CAPTION).startswith("Point 8, class ")
+    assert browser.evaluate("document.querySelectorAll('.now thead th')[2].textContent") == "trust\u00adworthiness"
+    assert browser.evaluate(RINGS) == browser.evaluate("document.querySelectorAll('.big').length") == 6
     browser.point(2, 2)
-    assert browser.evaluate("document.querySelector('.tip').hidden")
+    assert browser.evaluate(RINGS) == 0
 
 
 def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
-    """An embedding takes the focus; arrow keys go from point to point, which are announced, pinned and enlarged."""
+    """A map takes the focus; arrow keys go from point to point, which are announced, pinned and enlarged."""
     browser.open(page, 1280)
-    browser.evaluate("document.querySelector('.pts').scrollIntoView()")
-    browser.evaluate("document.querySelector('.legend li:last-child button').focus()")
+    first = embedding_order(read_results(results))[0]
+    browser.evaluate("document.querySelector('.big').scrollIntoView()")
+    browser.evaluate("[...document.querySelectorAll('#measures summary')].pop().focus()")
     browser.press("Tab")
-    assert browser.evaluate("document.activeElement.className") == "pts"
+    assert browser.evaluate("document.activeElement.getAttribute('class')") == "map big"
     spoken = "document.querySelector('.said-point').textContent"
     first_text = browser.evaluate(spoken)
     browser.press("ArrowRight")
     second_text = browser.evaluate(spoken)
 
-    assert re.match(r"point \d+, class .*, trustworthiness: pca [\d.]+", first_text)
+    assert re.match(r"Point \d+, class .*, trustworthiness: .* [\d.]+", first_text, re.S)
     assert second_text != first_text
-    assert browser.evaluate("document.querySelectorAll('.ring.on').length") > 6
-    index = int(re.match(r"point (\d+)", second_text)[1]) - 1  # type: ignore[index]
-    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in neighbor_sets(results, "pca", index).items())
-    assert second_text.endswith(f"neighbors in pca: {counts}")
+    assert browser.evaluate(RINGS) == 6
+    index = int(re.match(r"Point (\d+)", second_text)[1]) - 1  # type: ignore[index]
+    counts = ", ".join(f"{len(neighbors)} {kind}" for kind, neighbors in neighbor_sets(results, first, index).items())
+    assert second_text.endswith(f": {counts}")
     browser.press("Enter")
-    assert browser.evaluate(spoken).endswith(f"; point {index + 1} is held")
+    assert browser.evaluate(spoken).endswith(f"; Point {index + 1} is held")
     pinned = mark_positions(browser, results, "isomap")
     browser.press("ArrowLeft")
     assert mark_positions(browser, results, "isomap") == pinned
-    view = "document.querySelector('.pts > [role=img]').getAttribute('viewBox')"
+    view = "document.querySelector('.big').getAttribute('viewBox')"
     original = browser.evaluate(view)
     browser.press("+")
     browser.press("+")
@@ -489,7 +484,7 @@ def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results
     browser.press("0")
     assert browser.evaluate(view) == original
     browser.press("Escape")
-    assert browser.evaluate("document.querySelector('.tip').hidden")
+    assert browser.evaluate(RINGS) == 0
     assert mark_positions(browser, results, "isomap") == NO_MARKS
     outline = "getComputedStyle(document.activeElement).outlineStyle"
     assert browser.evaluate(outline) == "solid"
@@ -498,13 +493,26 @@ def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results
 def test_a_button_pins_a_class(browser: Browser, page: Path) -> None:
     """The other points fade until a second press of the button."""
     browser.open(page, 1280)
-    press = "document.querySelector('.legend button').click()"
-    faded = "document.querySelectorAll('.pts .off').length"
+    press = "document.querySelector('.classkey button').click()"
+    faded = "document.querySelectorAll('.big .off').length"
     browser.evaluate(press)
     assert browser.evaluate(faded) > 0
-    assert browser.evaluate("document.querySelector('.legend button').getAttribute('aria-pressed')") == "true"
+    assert browser.evaluate("document.querySelector('.classkey button').getAttribute('aria-pressed')") == "true"
     browser.evaluate(press)
     assert browser.evaluate(faded) == 0
+
+
+def test_the_colors_of_points_are_toggled(browser: Browser, page: Path) -> None:
+    """Points have the color of their class, or that of their trustworthiness from chance to perfect."""
+    browser.open(page, 1280)
+    color = "getComputedStyle(document.querySelector('.big .k1 .q7')).stroke"
+    by_class = browser.evaluate(color)
+    browser.evaluate("document.querySelector('.tog input[value=trust]').click()")
+    by_trust = browser.evaluate(color)
+    assert by_class != by_trust == browser.evaluate("getComputedStyle(document.querySelector('.thumb .q7')).stroke")
+    assert browser.evaluate("getComputedStyle(document.querySelector('.classkey')).display") == "none"
+    browser.evaluate("document.querySelector('.tog input[value=class]').click()")
+    assert browser.evaluate(color) == by_class
 
 
 def test_the_first_link_skips_to_the_findings(browser: Browser, page: Path) -> None:
@@ -529,7 +537,7 @@ def test_the_printed_page_is_complete(browser: Browser, pages: dict[str, Path], 
     is_unbroken = (
         "[...document.querySelectorAll('figure, svg, tr')].every((e) => getComputedStyle(e).breakInside === 'avoid')"
     )
-    hidden = "[...document.querySelectorAll('nav, .over, .reset, .js')].map((e) => getComputedStyle(e).display)"
+    hidden = "[...document.querySelectorAll('nav, .reset, .js, .tog')].map((e) => getComputedStyle(e).display)"
 
     assert browser.evaluate(f"{too_wide}.map((e) => e.tagName + ' ' + e.textContent.slice(0, 40)).slice(0, 5)") == []
     assert browser.evaluate(is_unbroken)
@@ -567,8 +575,8 @@ def test_a_page_of_many_points_is_small_and_loads(
         print(f"\n{path.stat().st_size:,} bytes, loaded in {browser.evaluate(timing):.0f} ms", end=" ")
 
     assert path.stat().st_size < 3_000_000
-    assert browser.evaluate("document.querySelectorAll('.pts .over').length") == 5
-    assert browser.evaluate("document.querySelectorAll('[data-mark]').length") == 3
+    assert browser.evaluate("document.querySelectorAll('.big[role=application]').length") == 5
+    assert browser.evaluate("document.querySelectorAll('.mk').length") == 3
 
 
 def test_without_neighbors_points_are_named(browser: Browser, tmp_path: Path) -> None:
@@ -579,7 +587,7 @@ def test_without_neighbors_points_are_named(browser: Browser, tmp_path: Path) ->
     browser.await_value(PAINTED)
 
     assert "does not hold the neighbors" in browser.evaluate("document.querySelector('#maps').textContent")
-    assert browser.evaluate("document.querySelectorAll('.ring.on').length") == 8
-    assert browser.evaluate("document.querySelector('.tip b').textContent") == "point 8"
-    assert browser.evaluate("document.querySelectorAll('[data-mark], .over.on').length") == 0
+    assert browser.evaluate(RINGS) == 4
+    assert browser.evaluate(CAPTION).startswith("Point 8, class ")
+    assert browser.evaluate("document.querySelectorAll('.mk').length") == 0
     assert [e for e in browser.events if e["method"] == "Runtime.exceptionThrown"] == []

@@ -75,16 +75,16 @@ def test_the_page_has_all_parts(study: dreval.Study, tmp_path: Path) -> None:
     toc = re.findall(r'<li><a href="#(\w+)">([^<]*)</a></li>', page)
 
     assert heads == [
-        "Who is ahead",
-        "Every data set",
-        "How far the study is",
-        "What may not be concluded",
+        "Ranking",
+        "Values on each data set",
+        "Cells",
+        "Conclusions that do not follow",
         "Notes",
-        "Make it again",
-        "What the words mean",
+        "Reproduce",
+        "Glossary",
     ]
-    assert [anchor for anchor, _ in toc] == ["ahead", "values", "state", "limits", "notes", "again", "words"]
-    assert [head for _, head in toc] == ["Ahead", "Data sets", "State", "Limits", "Notes", "Reproduce", "Glossary"]
+    assert [anchor for anchor, _ in toc] == ["ranking", "values", "cells", "limits", "notes", "reproduce", "glossary"]
+    assert [head for _, head in toc] == ["Ranking", "Data sets", "Cells", "Limits", "Notes", "Reproduce", "Glossary"]
     assert "Venna, J., Kaski, S. (2001)" in page
     assert page.count("<svg") == 2  # k_max has no ranking
     assert page.count('<div class="scroll cd"') == 2  # with the shade of tables

@@ -65,19 +65,19 @@ def test_without_intervals_the_best_value_is_bold():
 
 
 def test_many_embeddings_are_rows():
-    """More than five embeddings are rows, unless ``rows`` is passed."""
-    six_embeddings = make_results(6, ci=None)
+    """More than six embeddings are rows, unless ``rows`` is passed."""
+    seven_embeddings = make_results(7, ci=None)
 
-    assert [row[0].text for row in value_table(six_embeddings).rows] == [*six_embeddings.names, "chance level"]
-    columns = value_table(six_embeddings, rows="measures").columns
-    assert [column.title for column in columns] == ["", *six_embeddings.names, "chance"]
+    assert [row[0].text for row in value_table(seven_embeddings).rows[:-1]] == [*seven_embeddings.names]
+    columns = value_table(seven_embeddings, rows="measures").columns
+    assert [column.title for column in columns] == ["", *seven_embeddings.names, "chance"]
 
 
 def test_measures_have_the_order_of_the_request(results):
     """A name selects one measure, a list several in its order; an unknown name and a wrong option raise an error."""
     assert len(value_table(results, "r_nx_auc").rows) == 1
     titles = [row[0].text for row in value_table(results, ["procrustes_rc", "trustworthiness"]).rows]
-    assert titles == ["Local Procrustes R_C ↓", "Trustworthiness ↑"]
+    assert titles == ["Local shape, free scale ↓", "Trustworthiness ↑"]
     with pytest.raises(InputError, match="continuity"):
         results.to_markdown("continuity")
     with pytest.raises(UnknownName, match="embeddings"):
@@ -103,10 +103,10 @@ def test_any_name_gives_complete_tables(name):
 
 def test_symbols_of_measures_are_formulas(results):
     """HTML has titles with symbols; LaTeX has symbols with a key."""
-    assert "Local Procrustes R<sub>C</sub> ↓" in results.to_html()
+    assert "Local shape, free scale ↓" in results.to_html()
     latex = results.to_latex()
     assert r"$R_{\mathrm{C}}$ ↓" in latex
-    assert r"$R_{\mathrm{C}}$: local Procrustes" in latex
+    assert r"$R_{\mathrm{C}}$: local shape, free scale" in latex
     assert r"e\_0" in latex
 
 
@@ -140,7 +140,7 @@ def test_an_untested_embedding_is_marked_as_not_comparable():
     results = ev.run("continuity", None, options=options)
     in_best_set = results.ranking().set_index("embedding")["in_best_set"]
     block = value_table(results)
-    cells = dict(zip(results.names, block.rows[0][1:], strict=False))
+    cells = {column.title: cell for column, cell in zip(block.columns[1:-1], block.rows[0][1:], strict=False)}
 
     assert in_best_set.isna().any()
     assert in_best_set.fillna(False).any()
@@ -164,7 +164,9 @@ def test_without_any_test_only_the_best_value_is_bold():
 
     assert table["in_best_set"].isna().all()
     assert [
-        name for name, cell in zip(results.names, block.rows[0][1:], strict=False) if (cell.emphasis == "best")
+        column.title
+        for column, cell in zip(block.columns[1:], block.rows[0][1:], strict=True)
+        if (cell.emphasis == "best")
     ] == [table["embedding"][0]]
     assert "bold: best value, not tested" in block.text_below()
     assert "distinguishable" not in block.text_below()

@@ -10,17 +10,20 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 from matplotlib.text import Text
-from report_cases import make_results, measure_row, simulated_results
+from report_cases import simulated_results
 
 import dreval
 from dreval._random import stream_seed
 from dreval.geometry.distances import nearest
-from dreval.report.documents.evaluation_page import embedding_labels
+from dreval.report._style import one_axes
 from dreval.report.documents.tests import test_groups as groups_of_tests
-from dreval.report.figures._panels import class_colors, place_points
-from dreval.report.figures.maps import COORDINATE_STEPS, MAX_NAMED_POINTS, point_data, point_figures
-from dreval.report.figures.nulls import Histogram, _histogram, null_figures
+from dreval.report.figures._panels import class_colors
+from dreval.report.figures.nulls import Histogram, draw_panel
+from dreval.report.figures.page import MAP_SIZE, MAX_NAMED_POINTS, fit_points, map_svg, null_svg, point_data
 from dreval.report.format import decisive_p, p_text
 from dreval.report.result_view import read_results
 
@@ -99,13 +102,13 @@ def test_nulls_and_sources_are_saved(results, tmp_path):
 
 
 def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
-    """Each test has a histogram, those of the residual in a separate section with the reconstruction error."""
+    """Each test has a folded histogram, those of the residual in a section with the reconstruction error."""
     page = results.report(tmp_path / "r.html").read_text("utf-8")
     certificate = page.partition('<section id="certificate"')[2].partition("</section>")[0]
 
-    assert len(re.findall(r"null mean [\d.e-]+, adjusted p = ", page)) == 12
-    assert "line at its mean" not in page
+    assert len(re.findall(r"<span>[^<]*: null mean [\d.e\N{MINUS SIGN}-]+, adjusted p = ", page)) == 12
     assert certificate.count("<svg") == 4
+    assert certificate.index("<table") < certificate.index("<details") < certificate.index("<svg")
     assert "Certificate of Definition 1 (Roy 2021)" in certificate
     assert "Reconstruction error" in certificate
     assert "train " in certificate
@@ -113,40 +116,42 @@ def test_the_page_draws_every_null_and_the_certificate(results, tmp_path):
 
 
 def test_a_panel_has_the_p_that_decides(results):
-    """The panels of a page and of a figure label the adjusted p; without adjustment they have p itself."""
-    view = read_results(results)
-    figures = [panel for group in groups_of_tests(view) for panel in null_figures(group.tests, results, view).figures]
+    """The panels of a figure label the adjusted p; without adjustment they have p itself."""
     rows = results.table[(results.table["test"] == "hsic") & (results.table["variable"] == "labels")]
     expected = {row["embedding"]: f"adjusted {p_text(row['p_adjusted'])}" for row in rows.to_dict("records")}
-    hsic_panels = [panel for panel in figures if panel.aside.startswith("HSIC, labels:")]
     figure = results.plot("null", test="hsic", variable="labels")
-    p_texts = [text.get_text().split("\n")[1] for text in figure.findobj(Text) if "observed" in text.get_text()]
+    p_texts = [text.get_text() for text in figure.findobj(Text) if text.get_text().startswith("adjusted p")]
     unadjusted = {"p_value": 0.02, "p_adjusted": math.nan}
 
-    assert {panel.title: panel.aside.partition("; ")[2].replace("\xa0", " ") for panel in hsic_panels} == expected
     assert p_texts == [expected[name] for name in results.names]
     assert decisive_p(unadjusted) == "p = .020"
+    assert {ax.get_xlabel() for ax in figure.axes} == {"statistic"}
+    assert {ax.get_ylabel() for ax in figure.axes} == {"permutations"}
 
 
-@pytest.mark.slow
-def test_equal_histograms_share_one_sentence(results, tmp_path):
-    """If every statistic is above its null the histograms are folded, else shown. The limit of p is given once."""
-    view = read_results(results)
-    groups = {group.id: group for group in groups_of_tests(view)}
-    common_texts = {name: null_figures(group.tests, results, view).common_text for name, group in groups.items()}
-    page = results.report(tmp_path / "r.html").read_text("utf-8")
-    parts = {name: page.partition(f'<section id="{name}"')[2].partition("</section>")[0] for name in groups}
+def test_the_limit_of_p_is_given_once(results):
+    """If a p is the smallest that the resamples can give, the text of its group says so once."""
     smallest = "p = .010 is the smallest that 99 {} can give"
+    for group in groups_of_tests(read_results(results)):
+        resamples = "bootstrap resamples" if group.id == "certificate" else "permutations"
+        is_at_limit = any(row["p_value"] == pytest.approx(0.01) for row in group.tests)
+        assert group.text.count(smallest.format(resamples)) == is_at_limit
 
-    for name, group in groups.items():
-        ps = [row["p_value"] for row in group.tests]
-        all_smallest = all(p == pytest.approx(0.01) for p in ps)
-        assert bool(common_texts[name]) == all_smallest == ("Null distributions: " in parts[name])
-        assert (parts[name].index("<table") < parts[name].index("<svg")) == all_smallest
-        resamples = "bootstrap resamples" if name == "certificate" else "permutations"
-        assert group.text.count(smallest.format(resamples)) == any(p == pytest.approx(0.01) for p in ps)
-    assert common_texts["tests"] == "In all 8 tests the observed statistic is above every permutation."
-    assert not common_texts["certificate"]
+
+@pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
+@pytest.mark.parametrize("factor", [0.1, 1.3, 60.0])
+def test_ticks_of_a_null_are_inside_and_apart(size, factor):
+    """Tick labels of a histogram are apart; the bars are as many as filled cells; a far statistic has an arrow."""
+    values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
+    counts, edges = np.histogram(values, 20)
+    drawing = null_svg(edges[:-1], edges[1:], counts, factor * values.max(), "a test")
+    ticks = [(float(x), text) for x, text in re.findall(r'class="tx" x="([\d.]+)" y="\d+">([^<]+)<', drawing)]
+
+    assert len(ticks) >= 2
+    assert len({text for _, text in ticks}) == len(ticks)
+    assert all(left + 3.4 * (len(a) + len(b)) < right for (left, a), (right, b) in itertools.pairwise(ticks))
+    assert re.search(r'class="null" d="([^"]*)"', drawing)[1].count("z") == np.count_nonzero(counts)
+    assert ("far beyond" in drawing) == (factor > 10)
 
 
 @pytest.mark.parametrize("size", [3e-7, 2e-4, 0.05, 40.0, 8e6])
@@ -154,20 +159,16 @@ def test_tick_labels_of_a_null_do_not_overlap(size):
     """Tick labels of small panels are inside the figure, do not overlap, and have no separate power."""
     values = size * (1 + np.random.default_rng(0).gamma(3.0, size=500))
     counts, edges = np.histogram(values, 20)
-    figure = _histogram(Histogram(edges[:-1], edges[1:], counts), {"statistic": 1.3 * values.max()}, "#0a6aa6")
+    figure, ax = one_axes(2.3, 1.3, 0.2, 0.2, 0.3, 0.3)
+    draw_panel(ax, Histogram(edges[:-1], edges[1:], counts), 1.3 * values.max())
     figure.draw_without_rendering()
-    ax = figure.axes[0]
     boxes = [label.get_window_extent() for label in ax.get_xticklabels() if label.get_text()]
 
     assert len(boxes) >= 2
     assert ax.xaxis.get_offset_text().get_text() == ""
     assert boxes[0].x0 >= 0
     assert boxes[-1].x1 <= figure.bbox.width
-    assert min(box.y0 for box in boxes) >= 0
     assert all(left.x1 < right.x0 for left, right in itertools.pairwise(boxes))
-    low, high = ax.get_xlim()
-    numbers = [float(label.get_text().replace("−", "-").replace(",", "")) for label in ax.get_xticklabels()]
-    assert all(low <= number <= high for number in numbers)
 
 
 def test_parameters_are_those_of_the_run(results, tmp_path):
@@ -192,19 +193,38 @@ def decode_array(text: str, columns: int) -> np.ndarray:
 
 
 def test_stored_points_equal_the_drawn_points():
-    """Positions are in steps from the upper left corner, classes in order of first points, values where available."""
+    """Positions are those of the drawing, classes in order of first points, values where available."""
     results = simulated_results(("a", "b"))
     view = read_results(results)
     values = {"a": results.points["a"]["continuity"].to_numpy()}
-    data = point_data(results, view, view.find_column("continuity"), values)
-    positions, steps = place_points(results.embeddings["a"]), decode_array(data["panels"][0]["xy"], 2)
+    data = point_data(results, view, ["a", "b"], view.find_column("continuity"), values)
+    places = decode_array(data["panels"][0]["xy"], 2)
+    drawing = map_svg(results.embeddings["a"], np.zeros(len(places), np.int64), None, None, "a map", 0)
+    drawn = {(int(x), int(y)) for x, y in re.findall(r"M(\d+) (\d+)h0", drawing)}
 
     assert [data["classes"][code] for code in data["codes"]] == [str(label) for label in results.labels]
-    assert np.abs(steps - COORDINATE_STEPS * (1 + positions * [1, -1]) / 2).max() <= 0.5
-    assert data["steps"] == COORDINATE_STEPS < 2**16
+    assert {tuple(place) for place in places.tolist()} == drawn
     assert data["panels"][0]["v"] == pytest.approx(values["a"], rel=5e-3)
     assert data["panels"][1]["v"] is None
     assert data["value"] == "continuity"
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    arrays(np.float64, st.tuples(st.integers(1, 30), st.integers(1, 3)), elements=st.floats(-1e100, 1e100)),
+    st.sampled_from([(7200, 5760), (880, 640)]),
+)
+def test_points_fit_their_panel(Y, size):
+    """Places are within the panel, both columns have one scale, and the widest column fills it."""
+    places = fit_points(Y, size)
+    span, extent = np.ptp(places, axis=0), np.array(size)
+
+    assert places.min() >= 0
+    assert (places <= extent).all()
+    if Y.shape[1] > 1 and np.ptp(Y[:, :2], axis=0).max() > 1e-300:
+        assert (span / extent).max() == pytest.approx(0.93, abs=2e-2)
+        units = [s / w for s, w in zip(span, np.ptp(Y[:, :2] / 1e100, axis=0), strict=True) if w > 0 and s > 50]
+        assert units == pytest.approx(units[:1] * len(units), rel=0.05)
 
 
 def test_a_page_contains_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
@@ -212,8 +232,8 @@ def test_a_page_contains_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
     X = np.random.default_rng(0).integers(0, 4, (80, 3)).astype(float)  # with ties
     evaluation = dreval.Evaluation(X, {"two": X[:, :2], "all": X, "one": X[:, :1]}, n_neighbors=[5, 9, 20])
     results = dreval.load_results(evaluation.run("continuity", tests=None).save(tmp_path / "r.dreval"))
-    view = read_results(results)
-    data = point_data(results, view, None, {})
+    view, names = read_results(results), results.names
+    data = point_data(results, view, names, None, {})
 
     assert (data["k"], data["why"]) == (9, "")
     assert (decode_array(data["near"], 9) == nearest(X, 9)[0]).all()
@@ -225,22 +245,20 @@ def test_a_page_contains_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
         replace(results, data_neighbors=None),
     )
     for incomplete_results in (results_with_few_neighbors, results_without_neighbors):
-        data = point_data(incomplete_results, view, None, {})
+        data = point_data(incomplete_results, view, names, None, {})
         assert (data["near"], data["panels"][0]["near"]) == (None, None)
         assert "does not hold the neighbors in the data" in data["why"]
-    monkeypatch.setattr("dreval.report.figures.maps.MAX_MARKED_NEIGHBORS", 4 * 80 * 9 - 1)
-    assert "too large" in point_data(results, view, None, {})["why"]
-    monkeypatch.setattr("dreval.report.figures.maps.MOST_LISTED", 79)
-    assert "up to 79 points" in point_data(results, view, None, {})["why"]
+    monkeypatch.setattr("dreval.report.figures.page.MAX_MARKED_NEIGHBORS", 4 * 80 * 9 - 1)
+    assert "too large" in point_data(results, view, names, None, {})["why"]
+    monkeypatch.setattr("dreval.report.figures.page.MOST_LISTED", 79)
+    assert "up to 79 points" in point_data(results, view, names, None, {})["why"]
 
 
 def class_labels_in_drawing(Y, labels):
-    """Return the class labels in the drawing of one embedding of a page: name, position and class."""
-    results = make_results([measure_row("e", "trustworthiness", "n_neighbors=15", 0.9, 0.5)], {"e": Y}, labels)
-    view = read_results(results)
-    drawing = point_figures(results, view, embedding_labels(view)).maps.panels[0].points
-    matches = re.findall(r'<g data-class="(\d+)"><text [^>]*x="([\d.]+)" y="([\d.]+)"[^>]*>([^<]*)<', drawing)
-    return [(name, float(x) / 172.8, float(y) / 172.8, int(code)) for code, x, y, name in matches]
+    """Return the class labels in the map of one embedding: name, position and class."""
+    drawing = map_svg(Y, np.zeros(len(Y), np.int64), class_colors(labels), None, "a map", 0)
+    matches = re.findall(r'<text x="(\d+)" y="(\d+)" data-class="(\d+)">([^<]*)<', drawing)
+    return [(name, float(x), float(y), int(code)) for x, y, code, name in matches]
 
 
 def test_class_names_are_at_their_points():
@@ -252,12 +270,12 @@ def test_class_names_are_at_their_points():
     labels_in_drawing = class_labels_in_drawing(Y, labels)
 
     assert {name for name, *_ in labels_in_drawing} == {"left", "top", "right"}
-    positions = (1 + place_points(Y) * [1, -1]) / 2
+    positions = fit_points(Y, MAP_SIZE)
     for name, x, y, code in labels_in_drawing:
         assert class_colors(labels).names[code] == name
         points_of_class = positions[labels == name]
-        assert np.hypot(*(points_of_class - [x, y]).T).min() < 0.03
-        assert np.hypot(*(np.median(points_of_class, axis=0) - [x, y])) < 0.05
+        assert np.hypot(*(points_of_class - [x, y]).T).min() < 300
+        assert np.hypot(*(np.median(points_of_class, axis=0) - [x, y])) < 400
     mixed_labels = np.array(["a word", "another", "third", "last"])[rng.integers(0, 4, 200)]
     assert class_labels_in_drawing(rng.normal(size=(200, 2)), mixed_labels) == []
 
@@ -266,4 +284,4 @@ def test_too_many_points_are_not_named():
     """A page contains no names of points beyond the limit."""
     results = simulated_results(("a",), n=MAX_NAMED_POINTS + 1, tests=False)
 
-    assert point_data(results, read_results(results), None, {}) == {}
+    assert point_data(results, read_results(results), ["a"], None, {}) == {}

@@ -14,14 +14,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dreval
-from dreval.errors import InputError, InputWarning, UnknownName
+from dreval.errors import InputError, UnknownName
 from dreval.glossary import format_p
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
-from dreval.report.comparison_view import by_mean_rank
-from dreval.report.documents.comparison import outcomes
-from dreval.report.findings import borderlines, findings, measure_rankings, standing_finding
-from dreval.report.render.markup import sentence
-from dreval.report.result_view import read_results
 
 ALPHA = 0.05
 RANKED = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
@@ -75,60 +70,6 @@ def study_table(methods, datasets, measures, seed=0):
     return pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
 
 
-@pytest.mark.parametrize("seed", [0, 1, 2])
-def test_pairs_without_the_best_are_counted_once(seed):
-    """The count includes each pair of embeddings in either direction, without those with the best of a measure."""
-    comparison = dreval.compare(
-        study_table(6, 16, ["first", "second", "third"], seed), direction="higher", tests=["friedman", "wilcoxon"]
-    )
-    rows = comparison.tidy()
-    rows = rows[(rows["test"] == "wilcoxon") & (rows["p_adjusted"] <= ALPHA)]
-    best = comparison.glance().groupby("measure", sort=False)["embedding"].first()
-    pairs_with_best, pairs_without_best = set(), set()
-    for row in rows.to_dict("records"):
-        pair = frozenset((row["first"], row["second"]))
-        (pairs_with_best if best[row["measure"]] in pair else pairs_without_best).add(pair)
-
-    text = sentence(" ".join(outcomes(comparison)))
-    assert len(pairs_without_best) > 6
-    count_match = re.search(r"(\d+) other pairs? of embeddings", text)
-    repeated_match = re.search(r"(\d+) of those above by further measures", text)
-    assert int(count_match[1] if count_match else 0) == len(pairs_without_best - pairs_with_best)
-    assert int(repeated_match[1] if repeated_match else 0) == len(pairs_without_best & pairs_with_best)
-
-
-def test_equal_maps_share_the_first_place_in_both_paragraphs(five):
-    """Both paragraphs count the same number of clear best embeddings: equal maps count as one."""
-    comparison, ranks = five.compare(), five.ranking()
-    letters = comparison.glance().set_index(["measure", "embedding"])["letters"]
-    n_clear = 0
-    for _, part in letters.groupby("measure", sort=False):
-        best_letters = {*part.iloc[0]}
-        sharing_names = {name for (_, name), name_letters in part.items() if {*name_letters} & best_letters}
-        n_clear += len(sharing_names) == 1 or sharing_names == {"pca", "mds"}
-    sets = ranks[ranks["in_best_set"].fillna(False)].groupby("measure")["embedding"].agg(set)
-
-    assert n_clear > 0
-    assert f"distinguishable from all others by {n_clear} of {len(sets)} measures" in comparison.paragraph()
-    by_ranking = sum(len(names) == 1 or names == {"pca", "mds"} for names in sets)
-    assert f"distinguishable from all others by {by_ranking} of {len(sets)} measures" in five.paragraph()
-
-
-def test_across_data_sets_methods_with_equal_values_share_the_first_place():
-    """Two names of one method do not differ, and together they are best."""
-    table = study_table(3, 14, ["first", "second"])
-    copy = table[table["embedding"] == "m2"].assign(embedding="again")
-    table.loc[table["embedding"] == "m2", "value"] += 5
-    table_with_copy = pd.concat([table, copy.assign(value=copy["value"] + 5)])
-    comparison = dreval.compare(table_with_copy, direction="higher", tests=["friedman", "wilcoxon"])
-    letters = comparison.glance().set_index(["measure", "embedding"])["letters"]
-
-    for measure in ("first", "second"):
-        assert letters[measure, "m2"] == letters[measure, "again"]
-        assert not {*letters[measure, "m2"]} & {*letters[measure, "m0"], *letters[measure, "m1"]}
-    assert "distinguishable from all others by 2 of 2 measures" in comparison.paragraph()
-
-
 number_lists = st.lists(st.one_of(st.floats(-10, 10), st.sampled_from([0.0, 0.1, 0.3, 1.0])), min_size=1, max_size=8)
 
 
@@ -153,37 +94,6 @@ def test_names_have_the_order_of_their_mean_ranks(ranks):
     assert order_by_mean_rank(ranks_by_name) == list(means.sort_values(kind="stable").index)
 
 
-def test_the_first_of_equal_maps_leads_by_every_measure(five):
-    """The first map leads even if another is larger by 1e-17; only one leads with equal best values."""
-    glance = five.compare().glance()
-    ranks = five.ranking()
-    for measure, part in glance.groupby("measure", sort=False):
-        ties = ranks[(ranks["measure"] == measure) & (ranks["rank"] == 1)]["embedding"]
-        assert part["embedding"].iloc[0] == next(name for name in five.names if name in set(ties))
-    text = sentence(" ".join(outcomes(five.compare())))
-    assert not re.search(r"(^|\. )mds is (better|not distinguishable)[^.]*pca", text)
-
-
-@pytest.mark.slow
-def test_every_text_has_the_same_order_by_mean_rank(twelve):
-    """The order is that of the mean of the ranks of values over all measures; ties share their rank."""
-    table = twelve.tidy()
-    table = table[table["test"] == ""]
-    sign = np.where(table["direction"] == "higher", -1, 1)
-    ranks = table.assign(value=(sign * table["value"]).round(11)).groupby("measure")["value"].rank()
-    means = ranks.groupby(table["embedding"]).mean().reindex(twelve.names).round(9)
-    expected = list(means.sort_values(kind="stable").index)
-
-    assert list(read_results(twelve).ranked) == expected
-    assert by_mean_rank(twelve.compare()) == expected
-    for text in (str(twelve.summary()), str(twelve.compare().summary())):
-        lines = [line for line in text.splitlines() if re.match(r"(pca|mds|noisy \d+) +\.?\d", line)]
-        names = [re.match(r"pca|mds|noisy \d+", line)[0] for line in lines]
-        assert names == expected[: len(names)]
-        assert len(names) >= 8
-        assert "by their mean rank over all five measures" in " ".join(text.split())
-
-
 def test_a_test_without_significance_does_not_imply_equality(five):
     """Sentences say that no difference is significant, never that there is none."""
     comparison_of_two = five.compare(["pca", "noisy 0"])
@@ -199,14 +109,14 @@ def test_a_test_without_significance_does_not_imply_equality(five):
     rows = comparison_of_two.tidy()
     large = rows[rows["p_adjusted"] > ALPHA]
     assert len(large)
-    assert comparison_of_two.paragraph().count("no significant difference") == len(large)
+    assert "no significant difference" in comparison_of_two.paragraph()
 
 
 def test_a_note_on_equal_values_names_the_pair(five):
     """The note names the pair if not all pairs are equal, and no pair in a comparison of equal maps alone."""
-    notes = " ".join(str(five.compare().summary()).split())
+    notes = " ".join(str(five.compare().summary(full=True)).split())
     assert "(pca and mds): no difference, whichever points are left out." in notes
-    notes_of_pair = " ".join(str(five.compare(["pca", "mds"]).summary()).split())
+    notes_of_pair = " ".join(str(five.compare(["pca", "mds"]).summary(full=True)).split())
     assert "no difference, whichever points are left out" in notes_of_pair
     assert "(pca and mds)" not in notes_of_pair
 
@@ -229,77 +139,6 @@ def test_a_printed_p_is_on_its_side_of_the_level(p, alpha):
 def test_p_near_the_level_has_more_places(p, text):
     """There are three decimals if they separate p from the level, else more."""
     assert format_p(p) == text
-
-
-def test_the_standing_of_an_embedding_counts_measures(twelve):
-    """A difference is significant if both tests find it, and borderline if only ``ranking`` does."""
-    view, ranks, pairs = read_results(twelve), twelve.ranking(), twelve.compare().tidy()
-    cases = set()
-    for name in view.names:
-        n_clear = n_borderline = n_best = 0
-        for key, part in ranks.groupby(KEYS):
-            part = part.set_index("embedding")
-            if part.loc[name, "in_best_set"]:
-                n_best += 1
-                continue
-            best = set(part.index[part["in_best_set"].fillna(False)])
-            pairs_of_measure = pairs[(pairs[KEYS] == list(key)).all(axis=1)]
-            opponents = pairs_of_measure["first"].where(
-                pairs_of_measure["second"] == name, pairs_of_measure["second"].where(pairs_of_measure["first"] == name)
-            )
-            borderline = pairs_of_measure.loc[opponents.isin(best), "p_adjusted"].min() > ALPHA
-            n_borderline, n_clear = n_borderline + borderline, n_clear + (not borderline)
-        text = standing_finding(view, name).text
-        if not n_best and n_borderline and n_clear:
-            expected = (
-                f"Behind the best by all five measures: significantly by {NUMBER_WORDS[n_clear]}, "
-                f"borderline by {NUMBER_WORDS[n_borderline]}."
-            )
-            assert text == expected
-            cases.add("both")
-        elif not n_best:
-            assert text == (
-                "Behind the best by all five measures, borderline by each."
-                if n_borderline
-                else "Significantly behind the best by all five measures."
-            )
-            cases.add("clear")
-        else:
-            match = re.search(r"behind it only borderline by (\w+)", text)
-            assert (NUMBER_WORDS.index(match[1]) if match else 0) == n_borderline
-            cases.add("kept")
-    assert cases >= {"clear", "kept"}
-
-
-def test_every_borderline_difference_is_named_or_counted(twelve):
-    """The least clear one has both p-values, others have names, and further pairs are counted."""
-    view = read_results(twelve)
-    lines = [line for finding in measure_rankings(view) for line in borderlines(view, finding)]
-    assert len(lines) > 2
-    for finding_with_borderline in (finding for finding in findings(view) if "Borderline" in finding.text):
-        keys = {row[:2] for row in finding_with_borderline.rows}
-        lines_of_finding = [line for line in lines if (line.column.measure, line.column.parameters) in keys]
-        text = sentence(finding_with_borderline.text).partition("Borderline")[2]
-        first_text, _, also_text = text.partition("; also ")
-        worst = max(lines_of_finding, key=lambda line: line.p_compare)
-        assert f"{worst.best} against {worst.other}: " in first_text
-        other_pairs = {(line.best, line.other) for line in lines_of_finding} - {(worst.best, worst.other)}
-        measures_of_worst = [
-            line
-            for line in lines_of_finding
-            if line is not worst and (line.best, line.other) == (worst.best, worst.other)
-        ]
-        assert all(line.column.short_title in also_text.partition("against")[0] for line in measures_of_worst)
-        matches = re.findall(r"(?:(pca|mds|noisy \d+) )?against (pca|mds|noisy \d+)", also_text)
-        named_pairs = {(best or worst.best, other_name) for best, other_name in matches}
-        further_match = re.search(r"(\d+) more pairs", also_text)
-        assert named_pairs <= other_pairs
-        assert len(named_pairs) + (int(further_match[1]) if further_match else 0) == len(other_pairs)
-        for line in lines_of_finding:
-            assert (
-                line.column.short_title in first_text
-                or len({line.column.short_title for line in lines_of_finding}) == 1
-            )
 
 
 @pytest.mark.slow
@@ -335,37 +174,9 @@ def test_the_data_are_excluded_from_adjustment_and_counts():
     assert rows_of_data["p_value"].notna().all()
     assert rows_of_data["p_adjusted"].isna().all()
     pd.testing.assert_series_equal(rows_with.drop("data", level="embedding")["p_adjusted"], rows_without["p_adjusted"])
-    assert "for 3 of 3 embeddings" in with_reference.paragraph()
-    assert "3 embeddings of 45 points" in with_reference.paragraph()
-    p = re.search(r"Dependence on labels \(all adjusted (p [=<] \S+);", " ".join(str(without.summary()).split()))
-    text = " ".join(str(with_reference.summary()).split())
-    assert p
-    assert p[0] in text
-    assert "without p of data, shown for reference" in text
-    assert "data 1" in text or "data ." in text
-
-
-def test_a_paragraph_names_measures_without_a_value():
-    """The paragraph names a measure that has no value for any embedding."""
-    X, Y = cloud()
-    embeddings = {"pca": Y, "wide": np.column_stack([Y, Y[:, 0] ** 2])}
-    ev = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0)
-    with pytest.warns(InputWarning, match="needs labels"):
-        results = ev.run(["trustworthiness", "silhouette"], None)
-    assert results.tidy().set_index(["measure"]).loc["silhouette", "value"].isna().all()
-    assert "No value by Silhouette" in results.paragraph()
-
-
-def test_the_card_of_a_reference_has_one_sentence():
-    """The card of the data has one sentence."""
-    from dreval.report.documents.evaluation_page import embedding_cards
-    from dreval.report.format import short_names
-
-    results = evaluated(3, with_data=True)
-    view = read_results(results)
-    tags = dict.fromkeys(short_names(view.names, 60))
-    (card,) = [embedding_card for embedding_card in embedding_cards(view, tags) if embedding_card.title == "data"]
-    assert [card.standing, *card.good, *card.poor] == ["The data, shown for reference."]
+    texts = [" ".join(str(results.summary(full=True)).split()) for results in (without, with_reference)]
+    sentences = [re.search(r"All three embeddings depend on labels \(.*?\)", text) for text in texts]
+    assert sentences[0][0] == sentences[1][0]
 
 
 def test_a_list_with_a_result_has_the_hint_of_a_result(five):
@@ -415,34 +226,3 @@ def test_the_sentence_of_a_noise_test_equals_its_rows():
         assert ("p = .050 is the smallest that 19 null data sets can give" in text) == (p == 1 / 20)
         n_outside = int((test.points["p_family_wise"] <= ALPHA).sum())
         assert re.search(rf"stand out by the family-wise p \(≤ 0\.05\) {n_outside} all that are scored 40", text)
-
-
-def test_few_data_sets_have_a_first_line_on_impossible_significance():
-    """On three data sets no p of signed ranks is small; mean ranks equal those of pandas."""
-    table = study_table(3, 3, ["first", "second"])
-    comparison = dreval.compare(table, direction="higher", tests=["friedman", "wilcoxon"])
-    lines = list(outcomes(comparison))
-    assert lines[0].startswith("No difference could have been significant here: on 3 data sets")
-    assert str(comparison.summary()).index("No difference could") < str(comparison.summary()).index(
-        "is not distinguishable"
-    )
-
-    ranks = table.assign(rank=table.groupby(["measure", "dataset"])["value"].rank(ascending=False))
-    means = ranks.groupby(["measure", "embedding"])["rank"].mean()
-    for row in comparison.glance().to_dict("records"):
-        assert row["mean_rank"] == pytest.approx(means[row["measure"], row["embedding"]])
-    comparison_of_many = dreval.compare(study_table(3, 12, ["first"]), direction="higher", tests="wilcoxon")
-    assert "could have been significant" not in " ".join(outcomes(comparison_of_many))
-
-
-def test_an_estimated_chance_level_is_called_approximate():
-    """Levels of random permutations are approximate; those in closed form are not."""
-    summary = evaluated(3).summary()
-    text = " ".join(str(summary).split())
-    estimated = [column for column in read_results(evaluated(3)).main_columns if column.chance_is_estimated]
-    assert {column.measure for column in estimated} == {"procrustes_rc", "procrustes_disparity"}
-    for text_in_parentheses in re.findall(r"\(([^()]*chance level[^()]*)\)", text):
-        assert ("chance level about" in text_in_parentheses) == any(
-            text_in_parentheses.startswith(column.short_title) for column in estimated
-        )
-    assert "≈ approximate" in text

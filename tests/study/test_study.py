@@ -289,7 +289,7 @@ def test_notes_on_data_and_methods_are_stored(make, tmp_path):
         (same_note,) = [entry for *place, entry in results if [*place, entry.code] == [dataset, method, value.code]]
         assert (dict(same_note.values), same_note.scope) == (dict(value.values), value.scope)
     texts = [str(value) for _, _, value in results]
-    lines = " ".join(str(study.status()).split())
+    lines = " ".join(str(study.status().summary(full=True)).split())
     study.report(tmp_path / "page.html")
     study.report(tmp_path / "text.md")
     page, text = (" ".join((tmp_path / name).read_text().split()) for name in ("page.html", "text.md"))
@@ -507,10 +507,10 @@ def test_an_opened_study_is_read(make):
     opened = dreval.Study.open(str(study.path))
 
     assert_frame_equal(opened.table(), study.table())
-    assert str(opened.status()) == str(study.status()) == str(opened)
+    assert str(opened.status()) == str(study.status())
     assert opened.recipe() == study.recipe()
-    assert repr(opened) == f"Study({str(study.path)!r})"
-    assert repr(study) == f"Study({str(study.path)!r}: 2 data sets x 2 methods x 1)"
+    assert repr(opened) == str(opened) == str(study)
+    assert str(study).startswith("All 4 cells are finished: 4 done.")
     with pytest.raises(InputError, match="needs data sets and methods"):
         opened.run()
     assert {path.name for path in study.path.parent.iterdir()} == {"study.journal"}
@@ -557,7 +557,7 @@ def test_failures_that_differ_in_values_only_are_one_note(make):
     assert {note.code for cell in status.cells["notes"] for note in cell} == {"refused"}
     assert "and so on " * 30 not in notes
     assert "and so on " * 30 in status.failures["reason"].iloc[0]
-    assert repr(status).endswith("4 cells, 0 done, 4 failed, 0 running, 0 waiting)")
+    assert repr(status).startswith("All 4 cells are finished: 0 done, 4 failed.")
 
 
 def test_arguments_of_a_study_belong_to_the_study(make):

@@ -14,7 +14,7 @@ from scipy import stats
 
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownKeyword, UnknownName
-from dreval.report.documents.sweep import sweep_answer
+from dreval.report.documents.sweep import sweep_findings
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:
@@ -39,6 +39,11 @@ def columns(X, n_components, start=0):
 
 
 GRID = {"size": [0.1, 0.5, 0.6, 3.0]}
+
+
+def answer(sweep, measure=None):
+    """Return the findings of one measure as text."""
+    return " ".join(finding.text for finding in sweep_findings(sweep, measure))
 
 
 @pytest.mark.parametrize("measure", ["r_nx_auc", "stress"])
@@ -105,7 +110,7 @@ def test_a_failing_setting_does_not_affect_the_others():
     assert result.tidy()["in_best_set"].isna().tolist() == [False, True, False]
     assert_allclose(result.tidy()["mean"][[0, 2]], full.tidy()["mean"])
     assert result.tidy()["p_value"].dropna().tolist() == full.tidy()["p_value"].tolist()
-    assert "20.0 is not judged" in " ".join(str(result).split())
+    assert "size = 20.0 could not be evaluated: see the notes." in " ".join(str(result).split())
     result.plot()
     with pytest.raises(MethodFailed, match=r"size 2"):
         dreval.sweep(data(), fragile, {"size": [20.0, 30.0]}, random_state=0)
@@ -115,7 +120,7 @@ def test_a_setting_without_a_comparison_is_not_called_the_best():
     result = dreval.sweep(data(), fragile, {"size": [0.1, 20.0]}, random_state=0)
     assert result.best_set() == []
     assert "no other setting" in result.tidy()["note"][0]
-    assert "No setting can be judged" in str(result)
+    assert "No setting could be evaluated by overlap over all sizes: see the notes." in str(result)
 
 
 def test_equal_settings_and_constant_differences():
@@ -261,20 +266,23 @@ def test_errors(options, error, match):
 def test_the_first_sentence_is_the_answer():
     """Settings have names in every case, lines fit 80 columns, and the call reproduces the sweep."""
     result = dreval.sweep(data(), noisy, GRID, n_replicates=8, random_state=3)
-    inside = [str(setting["size"]) for setting in result.best_set()]
-    worse = [str(size) for size in GRID["size"] if str(size) not in inside]
-    text = " ".join(str(result).split("Sweep\n")[0].split())
-    names = re.findall(r"\d+\.\d+", text.split(" (")[0])
-    assert names == inside
-    assert re.findall(r"\d+\.\d+", text.split(";")[1]) == worse
-    assert "worse" in text
+    inside = [setting["size"] for setting in result.best_set()]
+    nearest = next(
+        result.settings[place]["size"] for place in result.order() if result.settings[place]["size"] not in inside
+    )
+    text = " ".join(str(result).split())
+    assert text.startswith(f"size = {inside[0]} {'is best by' if len(inside) == 1 else 'has the best mean'}")
+    assert f"The nearest setting outside the best set is size = {nearest} " in text
+    sizes = [float(line.split()[0]) for line in str(result).splitlines() if re.match(r"\d", line)]
+    assert sizes == [*inside, *(size for size in sizes if size not in inside)]
     assert max(map(len, str(result).splitlines())) <= 80
     many_settings = dreval.sweep(
         data(), noisy, {"size": [0.1 + k / 100 for k in range(40)]}, n_replicates=3, random_state=0
     )
     assert max(map(len, str(many_settings).splitlines())) <= 80
-    assert "10 further settings in tidy()" in " ".join(str(many_settings).split())
-    assert "more" in str(many_settings).split("Sweep\n")[0]
+    assert "30 further settings in tidy()" in " ".join(str(many_settings).split())
+    assert "10 further settings in tidy()" in " ".join(str(many_settings.summary(full=True)).split())
+    assert " more are not significantly worse" in " ".join(str(many_settings).split())
     repeated = eval(result.call, {"dreval": dreval, "data": data(), "noisy": noisy})
     assert repeated.tidy().equals(result.tidy())
 
@@ -318,7 +326,7 @@ def test_the_best_is_in_its_set_and_named_first(seed, measure):
         sign = 1 if measure == "r_nx_auc" else -1
         means = result.values.groupby("setting")["value"].mean() * sign
         chosen = [SIZES["size"].index(setting["size"]) for setting in result.best_set()]
-        text = sweep_answer(result)
+        text = answer(result)
 
         assert chosen[0] == means.idxmax()
         assert rows.loc[chosen[0], "in_best_set"]
@@ -327,9 +335,12 @@ def test_the_best_is_in_its_set_and_named_first(seed, measure):
         assert text.startswith(f"size = {SIZES['size'][chosen[0]]} ")
         assert result.order() == means.sort_values(ascending=False, kind="stable").index.tolist()
         crossed = [h for h in rows.index[~rows["in_best_set"]] if means[h] > means[chosen[-1]]]
-        assert ("whose differences from better settings vary more" in text) == bool(crossed)
-        for h in crossed:
-            assert str(SIZES["size"][h]) in text.partition("the mean")[2]
+        assert ("because its differences vary more" in text) == bool(crossed)
+        outside = [
+            h for h in result.order() if rows.loc[h, "in_best_set"] is not pd.NA and not rows.loc[h, "in_best_set"]
+        ]
+        for h in outside[:1]:
+            assert f"The nearest setting outside the best set is size = {SIZES['size'][h]} " in text
 
 
 def test_many_settings_in_the_set_begin_with_the_best():
@@ -338,7 +349,7 @@ def test_many_settings_in_the_set_begin_with_the_best():
     best = result.settings[result.order()[0]]["size"]
 
     assert len(result.best_set()) > 6
-    assert sweep_answer(result).startswith(f"size = {best:g} has the best mean")
+    assert answer(result).startswith(f"size = {best:g} has the best mean")
 
 
 def test_a_note_on_few_replicates_has_the_required_number():
@@ -376,5 +387,5 @@ def test_the_other_of_two_settings_is_named_in_the_singular():
 
     result = dreval.sweep(data(), alike, {"kind": [0, 1]}, measures="spearman_distance", n_replicates=5, random_state=0)
     assert result.tidy()["in_best_set"].all()
-    assert "(Spearman correlation of distances)" in sweep_answer(result)
-    assert "the other setting is not distinguishable from it" in sweep_answer(result)
+    assert "has the best mean correlation of distances, " in answer(result)
+    assert "; the other setting is not significantly worse." in answer(result)

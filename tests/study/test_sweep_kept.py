@@ -15,6 +15,7 @@ import pytest
 import dreval
 from dreval.errors import InputError
 from dreval.glossary import format_p
+from dreval.report.documents.sweep import sweep_findings
 
 X = np.random.default_rng(0).normal(size=(48, 4)) * [4, 3, 1, 1]
 
@@ -53,7 +54,7 @@ def test_a_saved_sweep_is_read_to_the_last_bit(result: Any, tmp_path: Path) -> N
         result.alpha,
         result.call,
     )
-    answers = [" ".join(str(stored).split("Sweep\n")[0].split()) for stored in (result, loaded)]
+    answers = [" ".join(finding.text for finding in sweep_findings(stored)) for stored in (result, loaded)]
     assert answers[0] == answers[1].replace(str(np.abs), "absolute")
     loaded.save(tmp_path / "b.dreval")
     assert (tmp_path / "b.dreval").read_bytes() == path.read_bytes()
@@ -68,7 +69,7 @@ def test_every_form_of_a_report_has_the_answer_and_every_number(result: Any, for
     for texts in (
         "Sizes",
         "size = 0.1 has the best mean",
-        "(size = 0.2, sign = absolute) is not distinguishable from it",
+        "(size = 0.2, sign = absolute) is not significantly worse",
         "size 9",
         "too optimistic",
         "seeds",

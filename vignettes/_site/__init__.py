@@ -34,11 +34,12 @@ def setup(app: Sphinx) -> dict[str, Any]:
 
 def _add_colors(*event: Any) -> None:
     """Give every page the colors of the package's figures under their names, on light and on dark paper."""
-    from dreval.report._style import DARK, EMBEDDINGS_DARK, EMBEDDINGS_LIGHT, LIGHT
+    from dreval.report._style import CLASS_COLORS, DARK, LIGHT, SCALE_DARK, SCALE_LIGHT
 
     context = event[3]
-    for selector, colors, embeddings in ((":root", LIGHT, EMBEDDINGS_LIGHT), (DARK_PAGE, DARK, EMBEDDINGS_DARK)):
-        named = colors | {f"s{place}": color for place, color in enumerate(embeddings)}
+    for selector, colors, scale in ((":root", LIGHT, SCALE_LIGHT), (DARK_PAGE, DARK, SCALE_DARK)):
+        named = colors | {f"q{place}": color for place, color in enumerate(scale)}
+        named |= {f"k{place}": color for place, color in enumerate(CLASS_COLORS)}
         named["panel"] = named["paper"] = "var(--pst-color-surface)"  # figures lie on panels of the theme
         body = ";".join(f"--{name}:{color}" for name, color in named.items())
         context["metatags"] = context.get("metatags", "") + f"<style>{selector}{{{body}}}</style>"

@@ -10,14 +10,15 @@ import numpy.typing as npt
 from matplotlib import colormaps
 from matplotlib.colors import to_hex
 
-from dreval.report._style import CLASS_COLORS, QUALITY_RAMP
+from dreval.report._style import CLASS_COLORS
+from dreval.report.figures._panels import Scale
 
 FloatArray = npt.NDArray[np.float64]
 SIDE, EDGE = 100.0, 4.0
 ALONG = tuple(to_hex(colormaps["viridis"](share)) for share in np.linspace(0.02, 0.92, 24))  # along a latent variable
 VIEW = np.array([[0.88, 0.48, 0.0], [-0.21, 0.38, 0.90]])  # from where three columns are seen
 
-__all__ = ["along", "by_class", "curve", "figure", "from_worse_to_better", "scatter"]
+__all__ = ["along", "by_class", "curve", "figure", "from_chance_to_perfect", "scatter"]
 
 
 def along(values: npt.ArrayLike) -> list[str]:
@@ -32,12 +33,11 @@ def by_class(labels: Sequence[object]) -> list[str]:
     return [CLASS_COLORS[kinds.index(str(label)) % len(CLASS_COLORS)] for label in labels]
 
 
-def from_worse_to_better(values: FloatArray, worst: float, best: float) -> list[str]:
+def from_chance_to_perfect(values: FloatArray, chance: float, perfect: float) -> list[str]:
     """Return colors of points by how good their values are, on the scale of the package's own maps."""
-    span = best - worst
-    share = (values - worst) / span if span else np.ones_like(values)
-    places = np.clip(np.nan_to_num(share) * len(QUALITY_RAMP), 0, len(QUALITY_RAMP) - 1).astype(int)
-    return ["var(--pst-color-border)" if np.isnan(v) else QUALITY_RAMP[p] for v, p in zip(values, places, strict=True)]
+    levels = Scale(chance, perfect).levels(np.nan_to_num(values))
+    colors = [f"var(--q{level})" for level in levels]
+    return ["var(--pst-color-border)" if np.isnan(v) else c for v, c in zip(values, colors, strict=True)]
 
 
 def _flat(points: FloatArray) -> FloatArray:

@@ -1,4 +1,4 @@
-"""The page of figures: every kind of figure of a result or a comparison, drawn from a small evaluation."""
+"""The page of figures by the question that they answer, each drawn from a small evaluation."""
 
 from __future__ import annotations
 
@@ -13,10 +13,12 @@ import dreval
 from _site._measures import embeddings, evaluated, sheet
 from _site._text import page, raw, title, write
 from dreval.report._svg import inline_svg
+from dreval.report.figures._kind import QUESTIONS
 from dreval.report.plot import kinds
 
 DRAWN_EMBEDDINGS = ("unrolled", "PCA", "torn")
 MEASURES = ("trustworthiness", "continuity", "procrustes_rc")
+SPECIAL = ("ellipses", "difference_map", "coranking", "kappa_curve", "centroid_triplets")  # last under a question
 CURVES = {"curve": {"measure": "r_nx"}}
 SETS = ("swiss_roll", "cylinder", "hemisphere", "sphere", "s3", "s4", "trefoil")
 METHODS = ("pca", "isomap", "classical_mds", "laplacian_eigenmaps")
@@ -29,14 +31,14 @@ WORDS = (
 
 def write_figures(folder: Path) -> None:
     """Write the page."""
-    pieces = [
-        title("Figures"),
-        WORDS,
-    ]
-    for card in sorted(kinds().values(), key=lambda card: (card.of != "results", card.several)):
-        drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
-        pieces += [title(card.name, "-"), _sentence(card.title), _options(card)]
-        pieces.append(raw(f'<div class="drawn" tabindex="0">{drawn}</div>'))
+    pieces = [title("Figures"), WORDS]
+    cards = sorted(kinds().values(), key=lambda card: card.name in SPECIAL)
+    for question in QUESTIONS:
+        pieces.append(title(question, "-"))
+        for card in (card for card in cards if card.question == question):
+            drawn = inline_svg(_figure(card), card.name.replace("_", ""), f"A figure of the kind {card.name}")
+            pieces += [title(card.name, "~"), _sentence(card.title) + " " + card.reading, _options(card)]
+            pieces.append(raw(f'<div class="drawn" tabindex="0">{drawn}</div>'))
     write(folder / "figures.rst", page(*pieces))
 
 

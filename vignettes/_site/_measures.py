@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Sequence
 from functools import cache
 from html import escape
 from pathlib import Path
@@ -17,9 +17,11 @@ import dreval
 from _site import _drawing as draw
 from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
 from dreval.glossary import DIRECTIONS
+from dreval.measures.core import GOALS
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import MEASURES
+from dreval.report.figures._panels import scale_of_maps
 
 FloatArray = npt.NDArray[np.float64]
 N = 180
@@ -34,24 +36,13 @@ EMBEDDINGS = {
     "crushed": "laid flat, one side compressed to a twentieth",
     "random": "laid flat, the rows permuted",
 }
-LEVELS = {
-    "point": "Measures of single points",
-    "pair": "Measures of pairs of points",
-    "global": "Measures of the whole embedding",
-    "algorithm": "Measures of the method",
-}
-EXPLAINED = {
-    "point": "The value is the mean of the contributions of the points, so a map shows where the embedding fails.",
-    "pair": "The value is a statistic of the distances between pairs of points.",
-    "global": "The value, or the curve over all numbers of neighbors, describes the embedding as a whole.",
-    "algorithm": "The value describes the method that made the embedding; the method is re-run or fitted to new data.",
-}
+METHOD_READING = "These measures re-run a method or fit it to new data; their pages compare five methods."
 
 INTRODUCTION = (
     "Each quality measure of an embedding detects some faults and misses others. The table shows which: every "
     "measure is computed for the same six embeddings of one bent sheet in three dimensions. Read a column to see which "
-    "measures detect the tear, and a row to see what one measure responds to. The better the value in its row, the "
-    "darker the cell. The measures of a method are computed for five methods instead, on their own pages."
+    "measures detect the tear, and a row to see what one measure responds to. Cells go from the chance level (orange) "
+    "to a perfect value (blue). The measures of a method are computed for five methods instead, on their own pages."
 )
 
 
@@ -104,10 +95,16 @@ def _point_colors(card: Any, rows: pd.DataFrame) -> dict[str, list[str]]:
         return {}
     column = setting_names(results.table)[card.name, rows.parameters.iloc[0]]
     values = {name: results.points[name][column].to_numpy(dtype=float) for name in embeddings()}
-    pooled = np.concatenate(list(values.values()))
-    low, high = np.nanquantile(pooled, [0.02, 0.98])
-    worst, best = (low, high) if card.direction == "higher" else (high, low)
-    return {name: draw.from_worse_to_better(contributions, worst, best) for name, contributions in values.items()}
+    scale = scale_of_maps([*values.values()], card.direction == "higher", card.bounds, [*_chances(rows)])
+    return {
+        name: draw.from_chance_to_perfect(contributions, scale.first, scale.last)
+        for name, contributions in values.items()
+    }
+
+
+def _chances(rows: pd.DataFrame) -> FloatArray:
+    """Return the chance levels of the embeddings that are not a copy of the data."""
+    return rows.chance.drop("copy", errors="ignore").dropna().to_numpy(dtype=float)
 
 
 def _curve(card: Any, name: str) -> str:
@@ -122,7 +119,7 @@ def _key(card: Any, rows: pd.DataFrame, mapped: bool) -> str:
     """Return the legend below the embeddings: colors, direction, chance level."""
     sentences = []
     if mapped:
-        sentences.append("Points are colored by their contributions, from worse (yellow) to better (green).")
+        sentences.append("Points are colored by their contributions, from chance (orange) to perfect (blue).")
     elif "labels" in card.needs:
         sentences.append("Colors are the classes.")
     else:
@@ -170,21 +167,20 @@ def _counts(rows: pd.DataFrame) -> bool:
     return bool((rows.value % 1 == 0).all())
 
 
-def _gallery(cards: Iterable[Any]) -> str:
-    kinds = {level: [card for card in cards if card.level == level] for level in LEVELS}
-    pieces = [
-        title("Gallery of measures"),
-        INTRODUCTION,
-        raw(_head()),
-    ]
-    for level, level_cards in kinds.items():
-        rows = "".join(_gallery_row(card) for card in level_cards if "method" not in card.needs)
-        apart = [card for card in level_cards if "method" in card.needs]
-        pieces += [title(LEVELS[level], "-"), EXPLAINED[level]]
+def _gallery(cards: Sequence[Any]) -> str:
+    pieces = [title("Gallery of measures"), INTRODUCTION, raw(_head())]
+    for goal, purpose in GOALS.items():
+        of_goal = [card for card in cards if card.goals and card.goals[0] == goal]
+        rows = "".join(_gallery_row(card) for card in of_goal if "method" not in card.needs)
+        pieces += [title(purpose.question, "-")] if of_goal else []
+        if of_goal and purpose.defects:
+            pieces.append(f"Such a measure should be worse after these changes: {', '.join(purpose.defects)}.")
         if rows:
             table = f'<table class="gallery">{_gallery_head()}{rows}</table>'
             pieces.append(raw(f'<div class="scroll" tabindex="0">{table}</div>'))
-        for card in apart:
+        methods = [card for card in of_goal if "method" in card.needs]
+        pieces += [METHOD_READING] if methods else []
+        for card in methods:
             pieces.append(f":doc:`{plain(card.title)} <measures/{card.name}>`: {plain(card.question)}")
     return page(*pieces, toctree([f"measures/{card.name}" for card in cards], "hidden:"))
 
@@ -205,31 +201,28 @@ def _gallery_head() -> str:
 
 
 def _gallery_row(card: Any) -> str:
-    link = (
-        f'<a href="measures/{card.name}.html">{escape(card.title)}</a> <span>{symbol_html(escape(card.symbol))}</span>'
-    )
+    name, symbol = symbol_html(escape(card.title)), symbol_html(escape(card.symbol))
+    link = f'<a href="measures/{card.name}.html">{name}</a> <span>{symbol}</span>'
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)
         return f"<tr>{head}{cells}<td></td></tr>"
     rows = _rows(card)
-    values = rows.value[list(EMBEDDINGS)]
-    shares = _goodness(values.to_numpy(dtype=float), card.direction)
     cells = "".join(
-        f'<td style="--q:{share:.2f}">{number(value, _counts(rows))}</td>'
-        for value, share in zip(values, shares, strict=True)
+        f"<td{_shade(card, rows, name)}>{number(rows.value[name], _counts(rows))}</td>" for name in EMBEDDINGS
     )
     return f"<tr>{head}{cells}<td>{number(rows.chance.drop('copy').median())}</td></tr>"
 
 
-def _goodness(values: np.ndarray[Any, np.dtype[np.float64]], direction: str) -> Any:
-    """Scale from 0, the worst of a row, to 1, its best; all 0 where neither way is better. Large values by order."""
-    if direction not in ("higher", "lower"):
-        return np.zeros(len(values))
-    signed = values if direction == "higher" else -values
-    if np.ptp(signed) > 5:
-        signed = np.argsort(np.argsort(signed, kind="stable"), kind="stable").astype(float)
-    return (signed - signed.min()) / (np.ptp(signed) or 1.0)
+def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
+    """Return the style of a cell, from the chance level to a perfect value; empty where a measure has neither."""
+    chances = _chances(rows)
+    perfect = card.bounds[card.direction == "higher"]
+    chance = float(np.median(chances)) if len(chances) else perfect
+    if card.direction not in ("higher", "lower") or not math.isfinite(perfect) or chance == perfect:
+        return ""
+    (color,) = draw.from_chance_to_perfect(np.array([rows.value[name]], dtype=float), chance, perfect)
+    return f' style="--cell:{color}"'
 
 
 @cache

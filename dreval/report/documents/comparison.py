@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -26,21 +25,18 @@ from dreval.report.comparison_findings import (
 from dreval.report.comparison_view import (
     OVERALL_TITLES,
     PAIR_TITLES,
-    TEST_TITLES,
     against_lead,
     column_of,
     embedding_order,
     measure_heading,
-    measure_label,
     measures_by_question,
     setting_suffix,
 )
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
-from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
-from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column
+from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, p_text, probability, without_zero
+from dreval.report.result_view import Column
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -89,7 +85,7 @@ MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
     """Return the answers and one table; in full also settings, call, all values, overall tests, pairs and notes."""
-    answers = _answer_lines(comparison, with_cautions=full)
+    answers = answer_lines(comparison, with_cautions=full)
     title = comparison_title(comparison)
     if full:
         tables = [comparison_table(comparison), _standing_table(comparison)]
@@ -108,7 +104,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     )
 
 
-def _answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
+def answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
     """Return a line for each question."""
     answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
     return Answers([(short_topic(answer.question), answer.text) for answer in answers])
@@ -257,7 +253,7 @@ def _measure_rows_table(
     rows = []
     for name in measures:
         column, standing = columns[name], comparison.of(comparison.standing, name).set_index("embedding")
-        _, best = _best_marks(comparison, name)
+        best = best_embeddings(comparison, name)
         cells: list[Any] = [Cell(measure_name(comparison, name, column), "text")]
         for embedding in names:
             text = _standing_text(comparison, column, standing, embedding)
@@ -284,7 +280,7 @@ def _embedding_rows_table(
     measures = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
     listed = list(names) if is_wide or len(names) <= PRINTED_EMBEDDINGS else names[:PRINTED_EMBEDDINGS]
     standings = {name: comparison.of(comparison.standing, name).set_index("embedding") for name in measures}
-    best = {name: _best_marks(comparison, name)[1] for name in measures}
+    best = {name: best_embeddings(comparison, name) for name in measures}
     rows: list[list[Any]] = [
         [
             embedding,
@@ -319,21 +315,27 @@ def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFram
     return f"{value:.2f}" if comparison.families else without_zero(column.format_value(value))
 
 
-def _best_marks(comparison: Comparison, name: str) -> tuple[str, set[str]]:
-    """Return the lead of one measure, and the embeddings that are not significantly worse, or better than a baseline.
+def best_embeddings(comparison: Comparison, name: str) -> set[str]:
+    """Return the embeddings that are not significantly worse than the best by one measure, or better than a baseline.
+
+    Where no embedding is significantly worse, none is marked.
 
     Without a test only those with the best value are marked.
     """
     lead, pairs = against_lead(comparison, name)
     standing = comparison.of(comparison.standing, name)
     if comparison.recipe.get("baseline"):
-        return lead, {*pairs["better"]} - {"", lead}
+        return {*pairs["better"]} - {"", lead}
     values = standing["mean_rank" if comparison.families else "value"]
     tied = {row for row, value in zip(standing["embedding"], values, strict=True) if is_tie(value, values.iloc[0])}
     if not len(pairs):
-        return lead, tied
+        return tied
     worse = set(pairs.loc[pairs["better"] == lead, ["first", "second"]].to_numpy().ravel()) - {lead}
-    return lead, {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+    return (
+        {name for name, value in zip(standing["embedding"], values, strict=True) if value == value} - worse
+        if worse
+        else set()
+    )
 
 
 def _best_text(comparison: Comparison) -> str:
@@ -364,7 +366,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
-    called = {measure: column_of(comparison, name).short_title for name, (measure, _) in keys.items()}
+    called = {measure: column_of(comparison, name).title_in_sentence for name, (measure, _) in keys.items()}
     rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):
@@ -578,58 +580,3 @@ def _letter_test(comparison: Comparison, name: str) -> str:
     phrase = " and ".join(dict.fromkeys(TEST_PHRASES[test] for test in sorted(tests)))
     remark = comparison.families and tests != {"wilcoxon"} and "wilcoxon" in set(comparison.pairs["test"])
     return f"{phrase}{FEW_DATA_SETS_REMARK if remark else ''}, {adjusted_by(comparison.recipe['adjust'])}"
-
-
-# For the paragraphs, until these are made of findings.
-
-VERDICTS = {
-    "equivalent": "equivalent to {} within the margin",
-    "better": "better than {} by more than the margin",
-    "worse": "worse than {} by more than the margin",
-    "not shown": "not shown to be equivalent to {}",
-}
-
-
-def equivalences(
-    comparison: Comparison, names: Sequence[str], write: Callable[[str], str] = isolate_name
-) -> Iterator[str]:
-    """Yield the verdicts of the tests against margins, equal measures together; many verdicts are counted."""
-    measures_by_verdict: dict[tuple[str, str, str], list[str]] = {}
-    for name in names:
-        for row in comparison.of(comparison.pairs, name).to_dict("records"):
-            if row["equivalence"]:
-                measures_by_verdict.setdefault((row["equivalence"], row["first"], row["second"]), []).append(
-                    measure_label(comparison, name)
-                )
-    if len(measures_by_verdict) > MAX_SIDE_BY_SIDE:
-        total: Counter[str] = Counter()
-        for (verdict, _, _), measures in measures_by_verdict.items():
-            total[verdict] += len(measures)
-        beyond = total["better"] + total["worse"]
-        yield (
-            f"Of {total.total()} differences tested against a margin {total['equivalent']} are within it, "
-            f"{beyond} are larger than it, and {total['not shown']} are not shown to be within it."
-        )
-        return
-    firsts_by_verdict: dict[tuple[str, str, str], list[str]] = {}
-    for (verdict, first, second), measures in measures_by_verdict.items():
-        by = f" by {join_and(measures)}" * (len(names) > 1)
-        firsts_by_verdict.setdefault((verdict, second, by), []).append(write(first))
-    for verdict, text in VERDICTS.items():
-        for (pair_verdict, second, by), firsts in firsts_by_verdict.items():
-            if pair_verdict == verdict:
-                yield f"{join_and(firsts)} {'are' if len(firsts) > 1 else 'is'} {text.format(write(second))}{by}."
-
-
-def powerless_text(comparison: Comparison, name: str) -> str:
-    """Return that no pair of a measure could have been significant; empty where one could."""
-    recipe = comparison.recipe
-    smallest = recipe.get("attainable", {}).get(name, 0.0)
-    if smallest <= recipe["alpha"]:
-        return ""
-    n = len(comparison.families[name].cells)
-    p = "p" if recipe["adjust"] == "nothing" else "adjusted p"
-    by = TEST_TITLES[recipe["decided_by"]]
-    return (
-        f"No difference could have been significant here: on {n} data sets {by} can have no {p} below {smallest:.2g}."
-    )

@@ -7,19 +7,37 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.report._svg import inline_svg
-from dreval.report.comparison_view import OVERALL_TITLES, TEST_TITLES, by_mean_rank, column_of, measure_heading
+from dreval.report.comparison_findings import (
+    EQUIVALENT,
+    LARGER,
+    VERDICT_TEXTS,
+    comparison_answers,
+    verdict_on_margin,
+)
+from dreval.report.comparison_view import (
+    OVERALL_TITLES,
+    TEST_TITLES,
+    column_of,
+    embedding_order,
+    measure_heading,
+    measures_by_question,
+    setting_suffix,
+)
 from dreval.report.document import (
     MISSING_VALUE,
+    Answers,
     Cell,
     Details,
     Document,
-    Group,
+    Marks,
     PageFigure,
+    Panel,
     Paragraph,
     Part,
     Section,
@@ -27,33 +45,49 @@ from dreval.report.document import (
     TermEntry,
     WideFigure,
 )
-from dreval.report.document import (
-    Column as TableColumn,
+from dreval.report.document import Column as TableColumn
+from dreval.report.documents.comparison import (
+    best_embeddings,
+    comparison_settings,
+    comparison_summary,
+    interval_text,
+    letter_text,
+    measure_name,
+    signed_number,
 )
-from dreval.report.documents.comparison import comparison_summary, letter_text, outcomes
-from dreval.report.documents.evaluation_page import closing_sections, measure_entry, visible_rows
-from dreval.report.documents.pairs import pair_page_table, posterior_page_table, rank_rows
+from dreval.report.documents.evaluation_page import (
+    MAX_NAME_BREADTH,
+    closing_sections,
+    map_aside,
+    mapped_values,
+    measure_entry,
+    scale_words,
+    visible_rows,
+)
+from dreval.report.documents.pairs import (
+    difference_parts,
+    difference_rows,
+    every_test_table,
+    interval_heading,
+    pair_table,
+    posterior_table,
+)
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.figure_folder import FigureFolder
-from dreval.report.figures.comparisons import critical_difference_text, forest_text, pair_forests
+from dreval.report.figures.comparisons import critical_difference_text
+from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import (
-    MAX_NAME_LETTERS,
-    adjusted_by,
     count_noun,
     format_fixed,
     number_word,
+    p_text,
+    plain_numbers,
     probability,
     short_names,
+    without_zero,
 )
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.result_view import (
-    MAX_SIDE_BY_SIDE,
-    Column,
-    MeasuredValue,
-    parameter_text,
-)
-
-# The report of a comparison: standings, overall tests, pairs, and the page.
+from dreval.report.result_view import Column, MeasuredValue, ResultView, parameter_text, read_results
 
 FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
@@ -64,51 +98,471 @@ FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a repor
 DECISIVE_FIGURES = ("critical_difference", "forest")  # figures by the one test that decides
 SHARED_FIGURES = ("forest",)  # one figure for all measures
 MAX_MEASURES = 12  # measures with a figure each
+MAX_PANELS = 6  # maps of the first screen
+MAX_ACROSS = 6  # embeddings side by side in the table of all measures
+MAX_MARGINS = 6  # margins from 0 to the end of the axis; larger differences are drawn there
+MAX_OPEN_TESTS = 8  # rows of overall tests that are not folded
+EQUIVALENCE_WORDS = {**VERDICT_TEXTS, EQUIVALENT: "equivalent", LARGER: "larger than the margin"}
+LIMITS_WITHIN = (
+    ("One embedding comes from the better method.", "One run each was compared: other seeds can give another order."),
+    ("Two embeddings without a significant difference are alike.", "Only a margin shows that: compare(margin=…)."),
+    (
+        "The best by one measure is the best.",
+        "Measures ask different things, and the best by one can be last by another.",
+    ),
+)
+LIMITS_ACROSS = (
+    ("The order holds on each data set.", "The data sets are the sample: the tests refer to further ones like these."),
+    (
+        "Two embeddings without a significant difference are alike.",
+        "Only a region of equality shows that: compare(rope=…).",
+    ),
+    (
+        "The best by one measure is the best.",
+        "Measures ask different things, and the best by one can be last by another.",
+    ),
+)
 
 
 def comparison_report(comparison: Comparison, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a comparison, in order: of a page, or of a text with figures in a ``folder``."""
-    summary = comparison_summary(comparison)
-    settings = [TermEntry(name.rstrip(":"), value) for name, value in summary.header if value]
+    full = comparison_summary(comparison, full=True)
+    settings = [TermEntry(name, value) for name, value in full.header]
     columns = {name: column_of(comparison, name) for name in comparison.measures}
-    answer = [Paragraph(text, "finding") for text in outcomes(comparison)]
+    lines = [(answer.question, answer.text) for answer in comparison_answers(comparison)]
     if folder is None:
-        meta, body = _headline(comparison), _page_sections(comparison, columns, answer)
+        answers, body = _answers(comparison, lines), _page_sections(comparison, columns)
     else:
-        meta = ", ".join(f"{entry.term} {entry.meaning}" for entry in settings)
-        body = _text_sections(comparison, summary, answer, folder)
+        answers, body = Answers(lines), _text_sections(comparison, full, folder)
+    limits = [TermEntry(*limit) for limit in (LIMITS_ACROSS if comparison.families else LIMITS_WITHIN)]
     entries = [measure_entry(column) for column in columns.values()]
-    closing = closing_sections(
-        list(_comparison_cautions(comparison)), summary.notes, summary.call, settings, _versions(comparison), entries
-    )
-    sections = [part for part in (*body, *closing) if part.parts]
+    closing = closing_sections(limits, full.notes, full.call, settings, _versions(comparison), entries)
+    sections = [Section("Answers", [answers], "answers"), *body, *closing]
     return Document(
         title if title is not None else _default_title(comparison),
-        sections,
-        [meta],
-        dict(_versions(comparison))["dreval"],
+        [section for section in sections if section.parts],
+        [_page_question(comparison), _headline(comparison)],
+        dict(_versions(comparison)).get("dreval", ""),
     )
 
 
-def _text_sections(
-    comparison: Comparison, summary: Document, answer: Sequence[Paragraph], folder: FigureFolder
-) -> Iterator[Section]:
-    """Yield the sections of a text before the cautions: a paragraph for each measure, figures, and every number."""
+def _text_sections(comparison: Comparison, full: Document, folder: FigureFolder) -> Iterator[Section]:
+    """Yield the sections of a text before the limits: a paragraph for each measure, figures, and every number."""
     paragraphs = [
         Paragraph(measure_paragraph(comparison, name, "markdown"), written=True) for name in comparison.measures
     ]
-    yield Section("", [*answer, *paragraphs])
+    yield Section("In words", paragraphs)
     yield Section("Figures", [folder.figure(figure, name, caption) for name, caption, figure in _figures(comparison)])
-    yield Section("Every number", summary.tables)
+    yield Section("Every number", full.tables)
 
 
 def _default_title(comparison: Comparison) -> str:
-    """Return the heading, such as "Comparison of three embeddings of wdbc"."""
-    count = comparison.standing["embedding"].nunique()
+    """Return the heading, such as "A against B on wdbc", or "Comparison of three embeddings of wdbc"."""
+    names, baseline = embedding_order(comparison), comparison.recipe.get("baseline")
     data = str(comparison.recipe.get("dataset") or "")
     over = max((len(family.cells) for family in comparison.families.values()), default=0)
-    where = f" on {number_word(over)} data sets" if over else f" of {data}" if data else ""
-    return f"Comparison of {number_word(count)} embeddings{where}"
+    where = f" on {number_word(over)} data sets" if over else f" on {data}" if data else ""
+    if len(names) == 2:
+        return f"{names[0]} against {names[1]}{where}"
+    if baseline:
+        return f"{number_word(len(names) - 1).capitalize()} embeddings against {baseline}{where}"
+    return f"Comparison of {number_word(len(names))} embeddings{where}"
+
+
+def _page_question(comparison: Comparison) -> str:
+    """Return the question of the page, with the size of the comparison."""
+    count = len(embedding_order(comparison))
+    asked = "Is one better" if count == 2 else "Which is better than which"
+    asked += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
+    n = max((len(family.cells) for family in comparison.families.values()), default=0)
+    size = count_noun(n, "data set") if n else count_noun(int(comparison.recipe.get("n") or 0), "point")
+    measures = len(comparison.measures)
+    return f"{asked}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
+
+
+def _headline(comparison: Comparison) -> str:
+    """Return the settings of the comparison, separated by " · "."""
+    parts = [comparison_settings(comparison)]
+    if comparison.families and comparison.recipe.get("decided_by"):
+        parts.insert(0, TEST_TITLES[comparison.recipe["decided_by"]])
+    recipe = {} if comparison.results is None else comparison.results.recipe
+    seed = recipe.get("random_state")
+    parts += [] if seed is None else [f"seed {seed}"]
+    return " · ".join(f"{part[:1].upper()}{part[1:]}" if place == 0 else part for place, part in enumerate(parts))
+
+
+def _answers(comparison: Comparison, lines: Sequence[tuple[str, str]]) -> Answers:
+    """Return the first screen: the answers, and small maps where the comparison has them."""
+    results = comparison.results
+    names = [] if results is None else [name for name in embedding_order(comparison) if name in results.embeddings]
+    if results is None or not names:
+        return Answers(lines)
+    view, names = read_results(results), names[:MAX_PANELS]
+    mapped, short = mapped_values(results, view, names), short_names(names, MAX_NAME_BREADTH)
+    panels = []
+    for name in names:
+        Y = results.embeddings[name]
+        levels = mapped[1][name] if mapped else np.full(len(Y), -1)
+        label = f"Small map of {name}" + (f", points colored by {mapped[0].title_in_sentence}" if mapped else "")
+        panels.append(Panel(name, short[name], map_aside(view, name, Y.shape[1]), thumbnail(Y, levels, label)))
+    return Answers(lines, panels=panels, scale=scale_words(mapped[0]) if mapped else None)
+
+
+def _page_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Iterator[Section]:
+    """Yield the sections of a page between the answers and the limits."""
+    names = embedding_order(comparison)
+    short = short_names(names, MAX_NAME_BREADTH)
+    count = len(comparison.measures)
+    title = f"All {number_word(count)} measures" if count > 1 else columns[comparison.measures[0]].title
+    if comparison.families:
+        title = f"Mean ranks by {'all ' * (count > 2)}{number_word(count)} measures" if count > 1 else "Mean ranks"
+    yield Section(title, list(_measure_parts(comparison, columns, names, short)), "measures", "Measures")
+    if comparison.families:
+        yield from _across_sections(comparison, columns)
+    elif len(names) > 2:
+        parts = list(difference_parts(comparison, columns, short))
+        yield Section("Is one better than another?", parts, "differences", "Differences")
+
+
+# All measures.
+
+
+def _measure_parts(
+    comparison: Comparison, columns: Mapping[str, Column], names: Sequence[str], short: Mapping[str, str]
+) -> Iterator[Part]:
+    """Yield the table of all measures, and how to read it."""
+    if len(names) == 2 and not comparison.families:
+        yield from _two_embeddings(comparison, columns, names, short)
+        return
+    view = None if comparison.results is None else read_results(comparison.results)
+    questions = measures_by_question(columns)
+    if len(names) <= MAX_ACROSS:
+        yield _measures_down(comparison, columns, view, names, short)
+    else:
+        chosen = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
+        yield _embeddings_down(comparison, columns, view, names, short, chosen, "One measure a question")
+        for question, part in questions.items():
+            left = [name for name in part if name not in chosen]
+            if left:
+                table = _embeddings_down(comparison, columns, view, names, short, left, question)
+                yield Details(f"{question}: {', '.join(columns[name].title for name in left)}", [table])
+    yield Paragraph(_table_note(comparison, view is not None), "note")
+
+
+def _table_note(comparison: Comparison, has_bars: bool) -> str:
+    """Return how to read the table of all measures."""
+    parts = ["Mean rank over the data sets, 1 being the best."] if comparison.families else []
+    baseline = comparison.recipe.get("baseline")
+    parts.append(
+        f"● significantly better than {baseline}." if baseline else "● best, or not significantly worse than the best."
+    )
+    parts += [letter_text(comparison)]
+    parts += ["Bar: from chance to perfect."] if has_bars else []
+    parts += ["↓ lower is better."] if not comparison.families else []
+    return " ".join(filter(None, parts))
+
+
+def _measures_down(
+    comparison: Comparison,
+    columns: Mapping[str, Column],
+    view: ResultView | None,
+    names: Sequence[str],
+    short: Mapping[str, str],
+) -> Table:
+    """Return the table of few embeddings: a row for each measure, below its question."""
+    rows: list[list[Any]] = []
+    for question, measures in measures_by_question(columns).items():
+        rows.append([Cell(question, "text")])
+        for name in measures:
+            head = Cell(_row_title(comparison, name, columns[name]), "text", note=columns[name].question)
+            best = best_embeddings(comparison, name)
+            rows.append([head, *(_score_cell(comparison, columns[name], view, name, key, best) for key in names)])
+    heads = [TableColumn("Measure", "text")]
+    heads += [TableColumn(short[name], "value", question=name, is_name=True) for name in names]
+    return Table("", heads, rows, caption="All measures", style="scores", sortable=False)
+
+
+def _row_title(comparison: Comparison, name: str, column: Column) -> str:
+    """Return the title of a measure; mean ranks have no direction."""
+    return (
+        f"{column.title}{setting_suffix(comparison, name)}"
+        if comparison.families
+        else measure_name(comparison, name, column)
+    )
+
+
+def _embeddings_down(
+    comparison: Comparison,
+    columns: Mapping[str, Column],
+    view: ResultView | None,
+    names: Sequence[str],
+    short: Mapping[str, str],
+    measures: Sequence[str],
+    caption: str,
+) -> Table:
+    """Return the table of many embeddings: a row for each, and a column for each of some measures."""
+    heads = [
+        TableColumn(
+            _row_title(comparison, name, columns[name]),
+            "value",
+            question=columns[name].question,
+            higher=columns[name].higher and not comparison.families,
+        )
+        for name in measures
+    ]
+    best = {name: best_embeddings(comparison, name) for name in measures}
+    rows = [
+        [
+            Cell(short[key], "name", note=key),
+            *(_score_cell(comparison, columns[name], view, name, key, best[name]) for name in measures),
+        ]
+        for key in names
+    ]
+    n_visible = visible_rows(len(rows))
+    head = TableColumn("Embedding", "name")
+    return Table("", [head, *heads], rows, caption=caption, style="scores", visible_rows=n_visible)
+
+
+def _score_cell(
+    comparison: Comparison, column: Column, view: ResultView | None, name: str, embedding: str, best: set[str]
+) -> Cell:
+    """Return a value, or a mean rank, with the letters of the embedding and the bar of its value."""
+    standing = comparison.of(comparison.standing, name).set_index("embedding")
+    value = standing["mean_rank" if comparison.families else "value"].get(embedding, math.nan)
+    if math.isnan(value):
+        return Cell(MISSING_VALUE, "value", sort="")
+    text = f"{value:.2f}" if comparison.families else without_zero(column.format_value(value))
+    letters, emphasis = str(standing["letters"].get(embedding, "")), "best" if embedding in best else ""
+    measured = (
+        None
+        if view is None
+        else next((c for c in view.columns if (c.measure, c.parameters) == (column.measure, column.parameters)), None)
+    )
+    bar = bar_of(measured, embedding) if measured is not None and embedding in measured.values else None
+    return Cell(text, "value", emphasis, repr(float(value)), small=[letters] if letters else [], bar=bar)
+
+
+# Two embeddings of one data set.
+
+
+def _two_embeddings(
+    comparison: Comparison, columns: Mapping[str, Column], names: Sequence[str], short: Mapping[str, str]
+) -> Iterator[Part]:
+    """Yield values, differences and, where there are margins, equivalence of two embeddings by all measures."""
+    has_margins = bool(comparison.recipe.get("margin"))
+    pairs = {name: _signed_row(comparison, name, names) for name in columns}
+    units = {name: row["margin"] if has_margins else 1.0 for name, row in pairs.items()}
+    axis = _difference_axis(pairs, units, has_margins)
+    rows: list[list[Any]] = []
+    for question, measures in measures_by_question(columns).items():
+        rows.append([Cell(question, "text")])
+        rows += [
+            _difference_row(comparison, name, columns[name], pairs[name], names, axis, units[name]) for name in measures
+        ]
+    better = [f"{short[name]} better" for name in names]
+    heads = [TableColumn("Measure", "text"), *(TableColumn(short[name], is_name=True) for name in names)]
+    heads += [TableColumn(f"← {better[1]}", "drawing", below=f"{better[0]} →"), TableColumn("Advantage")]
+    heads += [TableColumn("Margin" if has_margins else interval_heading(comparison)), TableColumn("Different?", "text")]
+    heads += [TableColumn("Equivalent?", "text")] * has_margins
+    texts = [without_zero(text) for text in plain_numbers(axis.ticks)]
+    unit = "in margins" if has_margins else ""
+    foot = [Cell(""), Cell(""), Cell(""), Cell(axis.axis(texts, "axis of the differences"), "drawing"), Cell(unit)]
+    foot += [Cell("")] * (len(heads) - len(foot))
+    yield Table("", heads, rows, foot_row=foot, caption="All measures", style="differences", sortable=False)
+    marks = [("sig", "significantly different"), ("ns", "not significantly different")]
+    marks += [("zone", "differences within the margin")] if has_margins else []
+    yield Marks(marks, _difference_note(comparison, columns, names))
+    tested = difference_rows(comparison)
+    if tested:
+        table = pair_table(comparison, columns, tested, short, "All differences")
+        yield Details("All differences, with p before adjustment", [table])
+
+
+def _signed_row(comparison: Comparison, name: str, names: Sequence[str]) -> dict[str, Any]:
+    """Return the row of a pair with the advantage of the first of ``names``."""
+    row = comparison.of(comparison.pairs, name).iloc[0].to_dict()
+    if row["first"] == names[0]:
+        return row
+    return {**row, "advantage": -row["advantage"], "conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
+
+
+def _difference_axis(
+    pairs: Mapping[str, Mapping[str, Any]], units: Mapping[str, float], has_margins: bool
+) -> DifferenceAxis:
+    """Return the axis of the differences, in units of the margins where there are any."""
+    ends = [
+        row[key] / units[name]
+        for name, row in pairs.items()
+        for key in ("advantage", "conf_low", "conf_high")
+        if math.isfinite(row[key] / units[name])
+    ]
+    low, high = min(ends, default=-1.0), max(ends, default=1.0)
+    if has_margins:
+        low, high = max(min(low, -1.0), -MAX_MARGINS), min(max(high, 1.0), MAX_MARGINS)
+    return DifferenceAxis(low, high, 1.0 if has_margins else math.nan)
+
+
+def _difference_row(
+    comparison: Comparison,
+    name: str,
+    column: Column,
+    row: Mapping[str, Any],
+    names: Sequence[str],
+    axis: DifferenceAxis,
+    unit: float,
+) -> list[Cell]:
+    """Return one measure: both values, the difference drawn and in print, and whether it is significant."""
+    alpha, p = comparison.recipe["alpha"], row["p_value"] if math.isnan(row["p_adjusted"]) else row["p_adjusted"]
+    size, ends = row["advantage"] / unit, [row[key] / unit for key in ("conf_low", "conf_high")]
+    label = f"{column.title}: difference {signed_number(column, row['advantage']) or 'missing'}"
+    drawing = "" if math.isnan(size) else axis.row(size, *ends, significant=bool(row["better"]), label=label)
+    values = [column.values.get(key, math.nan) for key in names]
+    small = [] if math.isnan(p) else [p_text(p, alpha)]
+    undecided = "not tested" if math.isnan(p) else "not significant"
+    different = Cell(undecided, "text", "soft", small=small)
+    if row["better"]:
+        different = Cell(row["better"], "name", small=["better", *small])
+    cells = [
+        Cell(measure_name(comparison, name, column), "text", note=column.question),
+        *(Cell(without_zero(column.format_value(value)), "number") for value in values),
+        Cell(drawing, "drawing"),
+        Cell(signed_number(column, row["advantage"]), "number"),
+    ]
+    if not comparison.recipe.get("margin"):
+        has_interval = row["conf_low"] == row["conf_low"]
+        interval = interval_text(column, [row["conf_low"], row["conf_high"]]) if has_interval else MISSING_VALUE
+        return [*cells, Cell(interval, "number", "soft"), different]
+    margin = "" if math.isnan(row["margin"]) else f"±{without_zero(format(float(row['margin']), 'g'))}"
+    cells += [Cell(margin, "number", "soft"), different]
+    if not row["equivalence"]:
+        return [*cells, Cell("", "text")]
+    verdict = verdict_on_margin(row, alpha)
+    p = row["p_equivalence"] if math.isnan(row["p_equivalence_adjusted"]) else row["p_equivalence_adjusted"]
+    is_clear = row["equivalence"] != "not shown"
+    small = [p_text(p, alpha)] if verdict != LARGER and p == p else []
+    return [*cells, Cell(EQUIVALENCE_WORDS[verdict], "text", "" if is_clear else "soft", small=small)]
+
+
+def _difference_note(comparison: Comparison, columns: Mapping[str, Column], names: Sequence[str]) -> str:
+    """Return how to read the table of two embeddings."""
+    parts = [f"Line: {interval_heading(comparison)}"]
+    has_margins = bool(comparison.recipe.get("margin"))
+    parts[0] += ", in units of the margin of its measure." if has_margins else "."
+    lower = "↓ lower is better; " if any(not column.higher for column in columns.values()) else ""
+    text = f"{lower}an advantage is positive where {names[0]} is better."
+    parts.append(text[:1].upper() + text[1:])
+    if has_margins:
+        parts.append("Equivalent: two one-sided tests. Not shown: neither equivalent nor larger than the margin.")
+        pairs = comparison.pairs
+        beyond = (pairs["advantage"].abs() / pairs["margin"]).max() > MAX_MARGINS
+        parts += [f"Differences beyond {MAX_MARGINS} margins are drawn at the end of the axis."] if beyond else []
+    return " ".join(parts)
+
+
+# Over data sets.
+
+
+def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Iterator[Section]:
+    """Yield figures and values of each measure, tests of any difference, and the folded tables of pairs."""
+    parts: list[Part] = []
+    figures = {
+        name: _mean_rank_figure(comparison, name, columns[name], place)
+        for place, name in enumerate(comparison.measures[:MAX_MEASURES])
+    }
+    if any(figures.values()) and comparison.recipe["decided_by"]:
+        parts.append(Paragraph(critical_difference_text(comparison), "note"))
+    for name, column in columns.items():
+        title = f"{column.title}{setting_suffix(comparison, name)}"
+        inner: list[Part] = []
+        if figures.get(name):
+            inner.append(WideFigure(PageFigure(figures[name]), f"Figure of {title}", "cd"))
+        inner.append(Details("Wins", [_wins_table(comparison, name, title)], about=f"by {title}"))
+        inner.append(
+            Details("Values on every data set", [_values_table(comparison, name, column, title)], about=f"by {title}")
+        )
+        parts.append(Section(title, inner, below="" if column.higher else column.direction_text))
+    yield Section("Which differ on further data sets?", parts, "ranks", "Mean ranks")
+    overall = _overall_parts(comparison, columns)
+    n_tests = len(comparison.overall)
+    folded = [Details(f"Tests of any difference: {n_tests} rows", overall)] if n_tests > MAX_OPEN_TESTS else overall
+    yield Section("Is there any difference?", folded if overall else [], "any", "Any difference")
+    table = every_test_table(comparison, "One row for each measure, pair and test")
+    note = (
+        "A positive advantage says that the first is better, whichever way the measure points. It is a difference of "
+        "mean ranks for Nemenyi's test, the Hodges-Lehmann estimate for signed ranks, and their mean for the mixed "
+        "model."
+    )
+    pairs: list[Part] = (
+        [] if table is None else [Paragraph(note, "note"), Details(f"All {len(table.rows):,} rows", [table])]
+    )
+    yield Section("Every pair by every test", pairs, "pairs", "Pairs")
+    posterior = posterior_table(comparison, "One row for each measure and pair")
+    by = (
+        "Posterior probabilities by the Bayesian signed-rank test: that the first is better by more than "
+        f"{comparison.recipe['rope'] or 0:g}, that they differ by less, and that the second is better by more."
+    )
+    probable = [Paragraph(by, "note"), posterior] if posterior else []
+    yield Section("How probable is a difference that counts?", probable, "posterior", "Probabilities")
+
+
+def _mean_rank_figure(comparison: Comparison, name: str, column: Column, place: int) -> str:
+    """Return the figure of mean ranks by one measure; empty where the comparison lacks the numbers."""
+    try:
+        figure = draw_comparison(comparison, "critical_difference", measure=name, titled=False)
+    except InputError:
+        return ""
+    return inline_svg(figure, f"c{place}", f"Mean ranks by {column.title_in_sentence}")
+
+
+def _wins_table(comparison: Comparison, name: str, title: str) -> Table:
+    """Return on how many data sets the embedding of the row is better than that of the column."""
+    wins = comparison.wins(name)
+    order = [key for key in embedding_order(comparison) if key in wins.index]
+    short, n = short_names(order, MAX_NAME_BREADTH), max(int(wins.to_numpy().max()), 1)
+    rows = [
+        [
+            Cell(short[left], "name", note=left),
+            *(
+                Cell(
+                    "" if left == right else str(wins.loc[left, right]),
+                    "value",
+                    shade=round(wins.loc[left, right] / n, 3),
+                )
+                for right in order
+            ),
+        ]
+        for left in order
+    ]
+    heads = [TableColumn("Better than", "text"), *(TableColumn(short[right], is_name=True) for right in order)]
+    caption = f"Number of data sets on which the embedding of the row is better, by {title}"
+    return Table("", heads, rows, caption=caption, style="heat", sortable=False)
+
+
+def _values_table(comparison: Comparison, name: str, column: Column, title: str) -> Table:
+    """Return the values on every data set."""
+    family = comparison.families[name]
+    heads = [TableColumn("Data set", "text"), *(TableColumn(key, is_name=True) for key in family.names)]
+    caption = f"Values by {title}: data sets down, embeddings across"
+    return Table("", heads, list(_dataset_rows(column, family.cells)), caption=caption, style="heat")
+
+
+def _value_cell(column: Column, name: str) -> Cell:
+    """Return one value as a cell."""
+    if name not in column.values:
+        return Cell(MISSING_VALUE)
+    text, shade = column.format_value(column.values[name]), round(column.shade(name), 3)
+    sort, best = repr(float(column.values[name])), name in column.leaders
+    return Cell(text, "value", "best" if best else "", sort, shade=shade)
+
+
+def _dataset_rows(column: Column, cells: pd.DataFrame) -> Iterator[list[Cell]]:
+    """Yield one row for each data set, shaded from its worst to its best."""
+    for dataset, values in cells.iterrows():
+        row_column = replace(column, cells={str(name): MeasuredValue(float(value)) for name, value in values.items()})
+        yield [
+            Cell(str(dataset), "name"),
+            *(_value_cell(row_column, str(name)) for name in cells.columns),
+        ]
 
 
 def _versions(comparison: Comparison) -> list[tuple[str, str]]:
@@ -117,16 +571,6 @@ def _versions(comparison: Comparison) -> list[tuple[str, str]]:
 
     versions = comparison.results.recipe.get("versions") if comparison.results is not None else None
     return [(str(name), str(version)) for name, version in dict(versions or {"dreval": __version__}).items()]
-
-
-def _comparison_cautions(comparison: Comparison) -> Iterator[str]:
-    """Yield conclusions that do not follow."""
-    if comparison.families:
-        yield "The data sets are the sample. The tests speak of further data sets like these, not of any one of them."
-    else:
-        yield "Pairs were compared on one data set: the tests refer to other points for the same embeddings."
-    yield "A difference that is not significant is no proof that two embeddings are alike."
-    yield "Measures ask different things; what is best by one may be last by another."
 
 
 def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
@@ -144,174 +588,6 @@ def _figures(comparison: Comparison) -> Iterator[tuple[str, str, Any]]:
             )
             suffix = f"{by}: {measure_heading(comparison, measure)}" if measure else by
             yield f"{kind}-{measure}" if measure else kind, f"{caption}{suffix}", figure
-
-
-PAGE_FIGURES: dict[bool, tuple[str, str, dict[str, bool]]] = {
-    True: ("critical_difference", "Mean ranks", {}),
-    False: ("forest", "Advantages of all pairs", {"explained": False}),
-}
-MAX_PAGE_FIGURES = 12
-MAX_UNFOLDED_PAIRS = 120  # rows of a table of pairs, beyond which a reader opens it
-
-
-def _page_sections(
-    comparison: Comparison, columns: Mapping[str, Column], answer: Sequence[Paragraph]
-) -> Iterator[Section]:
-    """Yield the sections of a page before the cautions."""
-    names = by_mean_rank(comparison)
-    has_families, forests, has_letters = (
-        bool(comparison.families),
-        pair_forests(comparison),
-        len(names) <= MAX_SIDE_BY_SIDE,
-    )
-    rows = (
-        rank_rows(comparison, comparison.measures, names, has_letters)
-        if has_families
-        else _value_rows(comparison, columns, names, has_letters)
-    )
-    quantity = "Mean ranks" if has_families else "Values"
-    order = "Mean rank over the data sets, 1 being the best" if has_families else quantity
-    best = f"● the best {'mean rank' if has_families else 'value'} of a column"
-    note = f"{order}; {best}, a stronger shade is better. {letter_text(comparison) if has_letters else ''}"
-    heads = [
-        TableColumn("Embedding", "text"),
-        *(
-            TableColumn(column.title, below=_measure_subtitle(column), higher=column.higher and not has_families)
-            for column in columns.values()
-        ),
-    ]
-    caption, n_visible = "Embeddings down, measures across", visible_rows(len(rows))
-    table = Table(quantity, heads, rows, caption=caption, style="heat", visible_rows=n_visible)
-    yield Section("Who is ahead", [*answer, Paragraph(note.strip(), "note"), table], "ahead", "Ahead")
-    yield Section("Is there any difference?", _overall_parts(comparison, columns), "any", "Any difference")
-    parts = list(_measure_sections(comparison, columns, with_figures=not forests.figures))
-    marks = (
-        _mark_text(comparison, bool(forests.figures)) if forests.figures or any(figure for _, figure in parts) else ""
-    )
-    lead_parts: list[Part] = [Paragraph(marks, "note")] if marks else []
-    lead_parts += [forests] if forests.figures else []
-    measure_group = Group([Group([part]) for part, _ in parts], "beside")
-    yield Section("Measure by measure", [*lead_parts, measure_group], "measures", "Measures")
-    yield from _pair_sections(comparison)
-
-
-def _pair_sections(comparison: Comparison) -> Iterator[Section]:
-    """Yield the tables of pairs: tests, and posterior probabilities."""
-    pairs = pair_page_table(comparison, "One row for each measure, pair and test")
-    many = pairs is not None and len(pairs.rows) > MAX_UNFOLDED_PAIRS
-    parts: list[Part] = []
-    if pairs is not None:
-        parts = [Details(f"{pairs.title}: {len(pairs.rows)} rows", [pairs], screen=True) if many else pairs]
-    posterior = posterior_page_table(comparison, "One row for each measure and pair")
-    n_shown = sum(len(page_table.rows) for page_table in (pairs, posterior) if page_table)
-    n_more = len(comparison.pairs) - n_shown
-    note = f"The pairs with the best embedding by each measure; {n_more:,} more rows are in tidy(). " if n_more else ""
-    note += "A positive advantage says that the first is better, whichever way the measure points."
-    if comparison.families:
-        note += (
-            " It is a difference of mean ranks for Nemenyi, the Hodges-Lehmann estimate for Wilcoxon (the median of "
-            "the averages of any two differences), and their mean for the mixed model."
-        )
-    title = "Pairs with the best embedding" if n_more else "Every pair"
-    yield Section(title, [Paragraph(note, "note"), *parts] if parts else [], "pairs", "Pairs")
-    by = (
-        "Posterior probabilities by the Bayesian signed-rank test: that the first is better by more than "
-        f"{comparison.recipe['rope'] or 0:g}, that they differ by less, and that the second is better by more."
-    )
-    probable = [Paragraph(by, "note"), posterior] if posterior else []
-    yield Section("How probable is a difference that counts?", probable, "posterior", "Probabilities")
-
-
-def _mark_text(comparison: Comparison, forests: bool) -> str:
-    """Return the meaning of the marks and colors of the figures, once for all of them."""
-    marks = critical_difference_text(comparison) if comparison.families else forest_text(comparison, forests)
-    many = comparison.standing["embedding"].nunique() > MAX_SIDE_BY_SIDE
-    return f"{marks} {'In color: the first eight by mean rank; the others are gray.' if many else ''}".rstrip()
-
-
-def _headline(comparison: Comparison) -> str:
-    """Return the data and settings of the comparison, in one line."""
-    recipe = comparison.recipe
-    n = max((len(family.cells) for family in comparison.families.values()), default=0)
-    size = count_noun(n, "data set") if n else count_noun(int(recipe.get("n") or 0), "point")
-    return " · ".join([size, f"level {recipe['alpha']:g}", f"p {adjusted_by(recipe['adjust'])}"])
-
-
-def _measure_subtitle(column: Column) -> str:
-    """Return the text under the title of a measure."""
-    return ", ".join(filter(None, [parameter_text(column.parameters), "" if column.higher else column.direction_text]))
-
-
-def _value_rows(
-    comparison: Comparison, columns: Mapping[str, Column], names: Sequence[str], has_letters: bool
-) -> list[list[Cell]]:
-    """Return values on one data set: a row for each embedding, a cell for each measure, with letters for few."""
-    short = short_names(names, MAX_NAME_LETTERS)
-    letters_by_measure = {
-        name: comparison.of(comparison.standing, name).set_index("embedding")["letters"] for name in columns
-    }
-    letters = {name: letters_by_measure[name] if has_letters else {} for name in columns}
-    return [
-        [
-            Cell(short[embedding], "name", note=embedding),
-            *(_value_cell(c, embedding, letters[name].get(embedding, "")) for name, c in columns.items()),
-        ]
-        for embedding in names
-    ]
-
-
-def _value_cell(column: Column, name: str, letters: str) -> Cell:
-    """Return one value as a cell."""
-    if name not in column.values:
-        return Cell(MISSING_VALUE)
-    text, shade = column.format_value(column.values[name]), round(column.shade(name), 3)
-    sort, best = repr(float(column.values[name])), name in column.leaders
-    return Cell(text, "value", "best" if best else "", sort, small=[str(letters)], shade=shade)
-
-
-def _measure_sections(
-    comparison: Comparison, columns: Mapping[str, Column], with_figures: bool
-) -> Iterator[tuple[Section, bool]]:
-    """Yield the section of each measure: its question, figure, paragraph and, over data sets, its values."""
-    for number, (name, column) in enumerate(columns.items()):
-        family, below = comparison.families.get(name), _measure_subtitle(column)
-        svg = _comparison_figure(comparison, name, column, number) if with_figures and number < MAX_PAGE_FIGURES else ""
-        parts: list[Part] = [Paragraph(column.question, "note")]
-        if svg:
-            label = f"Figure of {', '.join(filter(None, [column.title, below]))}"
-            parts.append(WideFigure(PageFigure(svg), label, "cd" if comparison.families else "forests"))
-        paragraph = Paragraph(measure_paragraph(comparison, name, "page"), "said")
-        parts.append(Details("In words", [paragraph], about=f"on {column.title}"))
-        if family is not None:
-            rows = list(_dataset_rows(column, family.cells))
-            heads = [
-                TableColumn("Data set", "text"),
-                *(TableColumn(embedding, is_name=True) for embedding in family.names),
-            ]
-            label = f"Values of {', '.join(filter(None, [column.title, below]))}"
-            table = Table(label, heads, rows, caption="Data sets down, embeddings across", style="heat")
-            parts.append(Details("Every data set", [table], about=f"by {column.title}"))
-        yield Section(column.title, parts, below=below), bool(svg)
-
-
-def _comparison_figure(comparison: Comparison, name: str, column: Column, number: int) -> str:
-    """Return mean ranks over data sets, or the forest of one; empty where the comparison lacks the numbers."""
-    kind, caption, options = PAGE_FIGURES[bool(comparison.families)]
-    try:
-        figure = draw_comparison(comparison, kind, measure=name, titled=False, **options)
-    except InputError:
-        return ""
-    return inline_svg(figure, f"c{number}", f"{caption} by {column.title_in_sentence}")
-
-
-def _dataset_rows(column: Column, cells: pd.DataFrame) -> Iterator[list[Cell]]:
-    """Yield one row for each data set, shaded from its worst to its best."""
-    for dataset, values in cells.iterrows():
-        row_column = replace(column, cells={str(name): MeasuredValue(float(value)) for name, value in values.items()})
-        yield [
-            Cell(str(dataset), "name"),
-            *(_value_cell(row_column, str(name), "") for name in cells.columns),
-        ]
 
 
 def _overall_parts(comparison: Comparison, columns: Mapping[str, Column]) -> list[Part]:

@@ -55,6 +55,7 @@ from dreval.report.findings import (
     metric_text,
     noise_text,
     other_settings,
+    smallest_p_text,
     verdict,
 )
 from dreval.report.format import (
@@ -237,7 +238,7 @@ def _measure_rows_table(
         [
             Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
             *(_narrow_value(view, column, name, halves) for name in view.ranked),
-            _narrow_chance(view, column),
+            _narrow_chance(column),
         ]
         for column in columns
     ]
@@ -281,7 +282,7 @@ def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: b
     ]
     omitted = len(view.computed) - len(names)
     rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
-    chance = [Cell("chance", "text"), *(_narrow_chance(view, column) for column in columns)]
+    chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
     rows += [chance] if any(column.chances for column in columns) else []
     heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
     key = [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
@@ -368,10 +369,8 @@ def _printed_head(view: ResultView, column: Column, name: str) -> str:
     return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
 
 
-def _narrow_chance(view: ResultView, column: Column) -> str:
+def _narrow_chance(column: Column) -> str:
     """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
-    cells = {name: cell for name, cell in column.cells.items() if name not in view.collapsed}
-    column = replace(column, cells=cells or column.cells)
     if not column.chances:
         return ""
     low, high = column.chances[0], column.chances[-1]
@@ -530,10 +529,10 @@ def test_answers(view: ResultView) -> list[str]:
     for row in view.tests:
         if row["p_value"] == row["p_value"] and row["embedding"] not in view.reference:
             rows_by_variable.setdefault(row["variable"], []).append(row)
-    return [_test_answer(variable, rows) for variable, rows in rows_by_variable.items()]
+    return [_test_answer(view, variable, rows) for variable, rows in rows_by_variable.items()]
 
 
-def _test_answer(variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
+def _test_answer(view: ResultView, variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
     """Return by which tests the embeddings depend on one variable."""
     adjusted = all(row["p_adjusted"] == row["p_adjusted"] for row in rows)
     column = "p_adjusted" if adjusted else "p_value"
@@ -542,7 +541,8 @@ def _test_answer(variable: str, rows: Sequence[Mapping[str, Any]]) -> str:
         p_by_test.setdefault(row["test"].upper(), []).append(row[column])
     low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
     p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
-    p, tests = f"{'adjusted ' * adjusted}{p}", join_and(list(p_by_test))
+    limit = smallest_p_text(view, rows)
+    p, tests = f"{'adjusted ' * adjusted}{p}{f'; {limit}' if limit else ''}", join_and(list(p_by_test))
     rejected = {test: sum(value <= LEVEL for value in values) for test, values in p_by_test.items()}
     if not any(rejected.values()):
         return f"No significant dependence on {variable} ({tests}: {p})."
@@ -599,7 +599,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     card = MEASURES.card(name) if name in MEASURES else None
     heading = f"{measure_title(name)}, {DIRECTIONS[card.direction]}" if card else name
     settings, common = _split_settings(rows, card is not None and card.level == "algorithm")
-    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common)
+    common_setting = "" if card is not None and card.level == "algorithm" else parameter_text(common, full=True)
     values = [format_number(_whole_value(card, value)) or "missing" for value in rows["value"]]
     best = {
         (column.parameters, embedding)
@@ -610,7 +610,7 @@ def _measure_rows(name: str, rows: Any, view: ResultView) -> tuple[str, list[lis
     lines = [
         [
             row["embedding"],
-            parameter_text(setting),
+            parameter_text(setting, full=True),
             Cell(value, emphasis="best") if (row["parameters"], row["embedding"]) in best else value,
             _interval(row["conf_low"], row["conf_high"]),
             format_number(row["chance"]),

@@ -16,6 +16,7 @@ from dreval.errors import DrevalWarning, InputError
 from dreval.glossary import COLUMNS, printable, true_minus
 from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
+from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.document import (
@@ -29,13 +30,9 @@ from dreval.report.document import (
     Details,
     Document,
     FigureFile,
-    Forest,
-    ForestRow,
-    Forests,
     Grid,
     Items,
     Maps,
-    Marks,
     Panel,
     Paragraph,
     Part,
@@ -47,7 +44,7 @@ from dreval.report.document import (
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.comparison import pair_tables
 from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
-from dreval.report.documents.pairs import paired_differences
+from dreval.report.documents.pairs import difference_parts, difference_rows, difference_text
 from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures._lines import ScaleCurve, scale_curves
@@ -62,7 +59,6 @@ from dreval.report.figures.page import (
     distances_svg,
     family_svg,
     map_svg,
-    nice_ticks,
     null_svg,
     percent_or_value,
     point_data,
@@ -86,8 +82,6 @@ from dreval.report.format import (
     format_fixed,
     join_and,
     number_word,
-    plain_numbers,
-    probability,
     short_names,
     without_zero,
 )
@@ -110,7 +104,7 @@ MAX_OPEN_CARDS = 10
 MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
 MAX_FAMILIES = 9  # measures at several k that have a chart
-MAX_FOREST_ROWS = 12
+MAX_TRUST_COUNTS = 5  # different numbers of points in a sentence
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
 CURVE_AXES = {"r_nx": "kept beyond chance"}
@@ -239,7 +233,7 @@ def question_columns(view: ResultView) -> list[Column]:
 def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
     """Return a card for each embedding, in their order."""
     columns = question_columns(view)
-    mapped = _mapped(results, view, [name for name in names if name in results.embeddings])
+    mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
     value = mapped[0].title_in_sentence if mapped else ""
     cards = []
     for name in names:
@@ -248,7 +242,7 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
             continue
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        drawing = thumbnail(Y, levels, f"{name}: points" + (f" colored by {value}" if value else ""))
+        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
         warning = (
             next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
@@ -284,7 +278,7 @@ def _card_note(view: ResultView, columns: Sequence[Column], value: str) -> str:
     return " ".join(parts)
 
 
-def _mapped(
+def mapped_values(
     results: Results, view: ResultView, names: Sequence[str]
 ) -> tuple[Column, dict[str, Any], dict[str, Any]] | None:
     """Return the measure of the colors of points, the color levels and the values; None where none has such values."""
@@ -303,7 +297,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     """Yield the maps of the points with their reading panel."""
     if not names:
         return
-    classes, mapped = class_colors(results.labels), _mapped(results, view, names)
+    classes, mapped = class_colors(results.labels), mapped_values(results, view, names)
     n = len(results.embeddings[names[0]])
     step = -(-len(names) * n // MAX_MAP_POINTS)
     panels = []
@@ -313,7 +307,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
         drawn_classes = None if classes is None else Classes(classes.codes[::step], classes.names, classes.colors)
         label = f"Map {name}, {count_noun(n, 'point')}"
         drawing = map_svg(Y, levels, drawn_classes, None if hollow is None else hollow[::step], label, at)
-        panels.append(Panel(name, short[name], _map_aside(view, name, results.embeddings[name].shape[1]), drawing))
+        panels.append(Panel(name, short[name], map_aside(view, name, results.embeddings[name].shape[1]), drawing))
     column, _, values = mapped or (None, {}, {})
     notes = [f"One point in {step} is drawn."] if step > 1 else []
     if any(results.like_noise(name) is not None for name in names):
@@ -328,13 +322,13 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     yield Maps(
         panels,
         list(classes.names) if classes else [],
-        None if column is None else _scale_words(column),
+        None if column is None else scale_words(column),
         point_data(results, view, names, column, values),
         notes,
     )
 
 
-def _map_aside(view: ResultView, name: str, d: int) -> str:
+def map_aside(view: ResultView, name: str, d: int) -> str:
     """Return the share of kept neighbors, and which columns are drawn."""
     overlap = view.find_column("neighborhood_overlap")
     parts = [f"{100 * overlap.values[name]:.0f} % kept"] if overlap and name in overlap.values else []
@@ -343,7 +337,7 @@ def _map_aside(view: ResultView, name: str, d: int) -> str:
     return ", ".join(parts)
 
 
-def _scale_words(column: Column) -> tuple[str, str, str]:
+def scale_words(column: Column) -> tuple[str, str, str]:
     """Return the measure of the colors and the texts of both ends of their scale."""
     perfect = column.bounds[1] if column.higher else column.bounds[0]
     chance = f"chance {without_zero(column.short_chance)}" if column.short_chance else "worst"
@@ -360,6 +354,10 @@ def _trust_text(column: Column, values: Mapping[str, Any]) -> str:
     if not counts or not column.chance:
         return ""
     n = len(next(iter(values.values())))
+    if len(counts) > MAX_TRUST_COUNTS:
+        (least, lowest), (most, highest) = min(counts.items()), max(counts.items())
+        ends = f"from {least:,} on {list_names(lowest)} to {most:,} of {n:,} on {list_names(highest)}"
+        return f"Points whose {column.title_in_sentence} is closer to chance than to perfect: {ends}."
     texts = [
         f"{'none' if count == 0 else f'{count:,}'}{f' of {n:,}' * (place == 0 and count > 0)} on {list_names(names)}"
         for place, (count, names) in enumerate(sorted(counts.items()))
@@ -512,14 +510,16 @@ def _best_counts_text(view: ResultView, names: Sequence[str]) -> str:
         return ""
     counts = {name: sum(name in best_set.best for best_set in best_sets) for name in names}
     groups = [(count, [n for n in names if counts[n] == count]) for count in sorted(set(counts.values()), reverse=True)]
-    total = f"{number_word(len(best_sets))} {'measure' if len(best_sets) == 1 else 'measures'}"
     tested = all(best_set.tested for best_set in best_sets)
+    verb = ("is in the best set", "are in the best set") if tested else ("has the best value", "have the best value")
     texts = []
     for place, (count, members) in enumerate(groups):
-        number = number_word(count) if count else "none"
-        has = "is in the best set" if tested else "has the best value"
-        has = has if len(members) == 1 else "are in the best set" if tested else "have the best value"
-        texts.append(f"{list_names(members)} {f'{has} of {number} of {total}' if place == 0 else f'of {number}'}")
+        is_long = view.has_many and len(members) > MAX_ASIDE_NAMES
+        named = f"{len(members)} {'others' if place else 'embeddings'}" if is_long else list_names(members)
+        number = "all " * (1 < count == len(best_sets)) + number_word(count) if count else "none"
+        measures = f"{number}{'' if count == len(best_sets) else f' of {number_word(len(best_sets))}'} "
+        measures += "measure" if len(best_sets) == 1 else "measures"
+        texts.append(f"{named} {verb[len(members) > 1]} of {measures}" if place == 0 else f"{named} of {number}")
     return f"{', '.join(texts)}."
 
 
@@ -560,7 +560,12 @@ def _measures_down(view: ResultView, names: Sequence[str], short: Mapping[str, s
         *(TableColumn(short[name], "value", question=name, is_name=True) for name in names),
     ]
     return Table(
-        "", [*columns, TableColumn("Chance", "number")], rows, caption="All measures", style="scores", sortable=False
+        "",
+        [*columns, TableColumn("Chance", "number")],
+        rows,
+        caption="Table of all measures",
+        style="scores",
+        sortable=False,
     )
 
 
@@ -615,8 +620,7 @@ def _down_title(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    hidden = (f"n_neighbors={view.k}", "n_triplets=200")
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part not in hidden))
+    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != f"n_neighbors={view.k}"))
 
 
 def _chance_text(column: Column) -> str:
@@ -681,7 +685,7 @@ def _all_values_table(view: ResultView) -> Table:
             [
                 Cell(row["embedding"], "name"),
                 Cell(column.title, "text"),
-                Cell(parameter_text(column.parameters), "text"),
+                Cell(parameter_text(column.parameters, full=True), "text"),
                 Cell(MISSING_VALUE if cell.missing else text(cell.value), "number"),
                 *[Cell(ends, "number")] * intervals,
                 Cell("" if math.isnan(cell.chance) else text(cell.chance), "number"),
@@ -699,205 +703,11 @@ def _all_values_table(view: ResultView) -> Table:
 
 
 def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Part]:
-    """Yield which embeddings differ: forests of one measure a question, borderline pairs, and all pairs."""
-    comparison = view.comparison
-    tested = comparison.pairs[comparison.pairs["p_value"].notna()] if comparison is not None else None
-    if comparison is None or tested is None or not len(tested):
-        return
-    alpha, groups = comparison.recipe["alpha"], _same_map_groups(view)
-    rows = [_better_first(row, alpha, groups) for row in tested.to_dict("records")]
-    yield Paragraph(_difference_text(rows, view), "lead")
-    yield Marks(_mark_texts(rows, comparison), _forest_note(view, comparison))
-    forests = [_forest(view, column, rows, short) for column in question_columns(view)]
-    yield Forests([forest for forest in forests if forest is not None])
-    shown = rows if len(view.computed) <= MAX_PANELS else [row for row in rows if _has_leader(view, row)]
-    of = "" if len(shown) == len(rows) else " from the best by each measure"
-    borderline = [row for row in shown if row["mark"] == BORDERLINE]
-    if borderline:
-        table = _pair_table(view, borderline, short, "Borderline")
-        few = len(borderline) <= MAX_OPEN_ROWS
-        yield Section("Borderline", [table]) if few else Details(f"{len(borderline):,} borderline{of}", [table])
-    title = (
-        f"{len(shown):,} differences{of}; {len(rows):,} in results.compare().tidy()"
-        if of
-        else (f"All {len(rows):,} differences")
-    )
-    yield Details(title, [_pair_table(view, shown, short, "All differences")], screen=view.has_many)
-
-
-SIGNIFICANT = "sig"
-BORDERLINE = "bord"
-NOT_SIGNIFICANT = "ns"
-SAME_MAP = "same"
-
-
-def _better_first(row: Mapping[str, Any], alpha: float, groups: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return a pair with the better embedding first, and the mark of its significance."""
-    flipped = row["advantage"] < 0
-    p, adjusted = row["p_value"], row["p_adjusted"]
-    decisive = p if math.isnan(adjusted) else adjusted
-    mark = SIGNIFICANT if decisive <= alpha else BORDERLINE if p <= alpha else NOT_SIGNIFICANT
-    if row["second"] in groups.get(row["first"], ()) and mark == NOT_SIGNIFICANT:
-        mark = SAME_MAP
-    ends = (-row["conf_high"], -row["conf_low"]) if flipped else (row["conf_low"], row["conf_high"])
-    first, second = (row["second"], row["first"]) if flipped else (row["first"], row["second"])
-    changed = {"first": first, "second": second, "advantage": abs(row["advantage"])}
-    return {**row, **changed, "conf_low": ends[0], "conf_high": ends[1], "mark": mark, "decisive": decisive}
-
-
-def _difference_text(rows: Sequence[Mapping[str, Any]], view: ResultView) -> str:
-    """Return how many pairs differ significantly."""
-    counts = {mark: sum(row["mark"] == mark for row in rows) for mark in (SIGNIFICANT, BORDERLINE, NOT_SIGNIFICANT)}
-    n_same = sum(row["mark"] == SAME_MAP for row in rows)
-    words = {SIGNIFICANT: "significant", BORDERLINE: "borderline", NOT_SIGNIFICANT: "not significant"}
-    texts = [
-        f"{count:,} {'is' if count == 1 else 'are'} {words[mark]}" if place == 0 else f"{count:,} {words[mark]}"
-        for place, (mark, count) in enumerate((m, c) for m, c in counts.items() if c or m == SIGNIFICANT)
-    ]
-    same = ""
-    if n_same:
-        names = [f"{join_and([isolate_name(n) for n in group])} are the same map" for group in view.same_maps]
-        same = f"; {n_same:,} {'is' if n_same == 1 else 'are'} between equal maps ({'; '.join(names[:3])})"
-    return f"Of {count_noun(len(rows), 'paired difference')}, {', '.join(texts)}{same}."
-
-
-def _mark_texts(rows: Sequence[Mapping[str, Any]], comparison: Any) -> list[tuple[str, str]]:
-    """Return the marks of differences with their meaning."""
-    adjust = comparison.recipe["adjust"]
-    adjusted = adjust != "nothing" and len(rows) > 1
-    over = f", adjusted over all {len(rows):,} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
-    marks = [(SIGNIFICANT, f"significant{over}")]
-    if any(row["mark"] == BORDERLINE for row in rows):
-        marks.append((BORDERLINE, "borderline: significant alone, not adjusted"))
-    return [*marks, (NOT_SIGNIFICANT, "not significant")]
-
-
-def _forest_note(view: ResultView, comparison: Any) -> str:
-    """Return how to read the forests."""
-    level = f"{100 * (1 - comparison.recipe['alpha']):g} %"
-    text = f"Line: {level} interval. The better embedding stands first."
-    if view.same_maps:
-        text += " Embeddings that are the same map share a row."
-    if len(view.contenders) > MAX_MEASURES_DOWN:
-        text += " Only the best embedding is compared with the others here."
-    return text
-
-
-def _leaders(column: Column) -> tuple[str, ...]:
-    """Return the embeddings with the best value by a measure."""
-    values = column.compared_values
-    if not values:
-        return ()
-    top = (max if column.higher else min)(values.values())
-    return tuple(name for name, value in values.items() if column.is_tie(value, top))
-
-
-def _has_leader(view: ResultView, row: Mapping[str, Any]) -> bool:
-    """Return whether one of a pair is the best by its measure."""
-    column = next((c for c in view.columns if (c.measure, c.parameters) == (row["measure"], row["parameters"])), None)
-    return column is not None and bool({row["first"], row["second"]} & set(_leaders(column)))
-
-
-def _forest(
-    view: ResultView, column: Column, rows: Sequence[Mapping[str, Any]], short: Mapping[str, str]
-) -> Forest | None:
-    """Return the differences by one measure, the largest first; equal maps share a row."""
-    groups = _same_map_groups(view)
-    by_measure = [
-        row
-        for row in rows
-        if (row["measure"], row["parameters"]) == (column.measure, column.parameters)
-        and row["conf_low"] == row["conf_low"]
-        and row["mark"] != SAME_MAP
-    ]
-    leader = _leaders(column)[:1] if len(view.contenders) > MAX_MEASURES_DOWN else ()
-    if leader:
-        by_measure = [row for row in by_measure if leader[0] in (row["first"], row["second"])]
-    merged: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for row in sorted(by_measure, key=lambda row: -row["advantage"]):
-        merged.setdefault((groups[row["first"]][0], groups[row["second"]][0]), row)
-    if not merged:
-        return None
-    n_more = len(merged) - MAX_FOREST_ROWS
-    chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
-    low = min(0.0, min(row["conf_low"] for _, row in chosen))
-    high = max(0.0, max(row["conf_high"] for _, row in chosen))
-    ticks = nice_ticks(low, high, 5)
-    step = ticks[1] - ticks[0] if len(ticks) > 1 else (high - low) or 1.0
-    low, high = min(low, ticks[0] if ticks else low), max(high, (ticks[-1] if ticks else high))
-    high = high if high - ticks[-1] < 0.3 * step else ticks[-1] + step
-
-    def place(value: float) -> float:
-        return round((value - low) / ((high - low) or 1.0), 4)
-
-    places = min(column.decimals, 3)
-    forest_rows = []
-    for (better, other), row in chosen:
-        is_zero = row["advantage"] == 0
-        sign = "" if is_zero else "+"
-        has_title = bool(leader) and leader[0] in groups[better]  # the better one stands in the title
-        forest_rows.append(
-            ForestRow(
-                "" if has_title else ", ".join(short[name] for name in groups[better]),
-                ", ".join(short[name] for name in groups[other]),
-                "" if has_title else "and" if is_zero else "over",
-                place(row["advantage"]),
-                place(row["conf_low"]),
-                place(row["conf_high"]),
-                row["mark"],
-                sign + without_zero(format_fixed(row["advantage"], places)),
-                probability(row["decisive"]),
-            )
-        )
-    marks = [(place(tick), text) for tick, text in zip(ticks, map(without_zero, plain_numbers(ticks)), strict=True)]
-    adjusted = any(not math.isnan(row["p_adjusted"]) for row in by_measure)
-    more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more > 0 else ""
-    best = ", ".join(short[name] for name in groups[leader[0]]) if leader else ""
-    title = f"{best} over …" if leader else column.topic
-    return Forest(column.title, title, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
-
-
-def _pair_table(view: ResultView, rows: Sequence[Mapping[str, Any]], short: Mapping[str, str], caption: str) -> Table:
-    """Return pairs as a table, the better embedding first."""
-    columns = {(column.measure, column.parameters): column for column in view.columns}
-    adjusted = any(not math.isnan(row["p_adjusted"]) for row in rows)
-    cells = []
-    for row in rows:
-        column = columns.get((row["measure"], row["parameters"]))
-        title = column.title if column else row["measure"]
-        more = _other_parameters(view, column) if column else row["parameters"]
-        places = 3 if column is None else max(min(column.decimals, 3), 0)
-        has_interval = row["conf_low"] == row["conf_low"]
-        ends = f"{format_fixed(row['conf_low'], places)} to {format_fixed(row['conf_high'], places)}"
-        sign = "+" if row["advantage"] > 0 else ""
-        cells.append(
-            [
-                Cell(title, "text", small=[more] if more else []),
-                Cell(short[row["first"]], "name", note=row["first"]),
-                Cell(short[row["second"]], "name", note=row["second"]),
-                Cell(
-                    sign + without_zero(format_fixed(row["advantage"], places)),
-                    "number",
-                    sort=repr(float(row["advantage"])),
-                ),
-                Cell(
-                    without_zero(ends) if has_interval else MISSING_VALUE,
-                    "number",
-                    sort=repr(float(row["conf_low"])) if has_interval else "",
-                ),
-                Cell(probability(row["p_value"]), "number", sort=repr(float(row["p_value"]))),
-                *[Cell(probability(row["p_adjusted"]), "number", sort=repr(float(row["p_adjusted"])))] * adjusted,
-            ]
-        )
-    level = f"{100 * (1 - view.comparison.recipe['alpha']):g} % interval" if view.comparison else "Interval"
-    numbers = ["Advantage", level, "p alone" if adjusted else "p", *["adjusted"] * adjusted]
-    heads = [
-        TableColumn("Measure", "text"),
-        TableColumn("Better", "name"),
-        TableColumn("Other", "name"),
-        *(TableColumn(n, "number") for n in numbers),
-    ]
-    return Table("", heads, cells, header=1, caption=caption, wide=False)
+    """Yield which embeddings differ, as the page of the comparison of all of them does."""
+    if view.comparison is not None:
+        ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
+        columns = {full_name(column.measure, column.parameters): column for column in ordered}
+        yield from difference_parts(view.comparison, columns, short)
 
 
 # Tests and distances.
@@ -975,10 +785,10 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     yield Section("Where can each map be trusted?", list(_figure_files(results, view, folder, points)))
     scales = [("curve", measure) for measure in dict.fromkeys(curves)]
     yield Section("At which neighborhood size?", list(_figure_files(results, view, folder, scales)))
-    paired = paired_differences(view)
+    rows = [] if view.comparison is None else difference_rows(view.comparison)
     differ: list[Part] = []
-    if paired.comparison is not None and not view.has_many:
-        differ = [Paragraph(paired.text), *pair_tables(paired.comparison)]
+    if view.comparison is not None and rows and not view.has_many:
+        differ = [Paragraph(difference_text(view.comparison, rows)), *pair_tables(view.comparison)]
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
@@ -1039,7 +849,7 @@ def closing_sections(
     sources = [entry for entry in entries if entry.formula or entry.reference]
     glossary_parts: list[Part] = [Terms(plain, "glossary")] if entries else []
     if sources:
-        meanings = [replace(entry, meaning="") for entry in sources]
+        meanings = [TermEntry(entry.term, entry.reference, entry.formula) for entry in sources]
         glossary_parts.append(Details("Formulas and references", [Terms(meanings, "sources")], screen=True))
     yield Section("Glossary", glossary_parts, "glossary", "Glossary")
 
@@ -1216,7 +1026,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
         (
             view.tests,
             "Effect size",
-            "How strong a dependence is, on the scale of its test, whatever the number of points.",
+            "How strong a dependence is, on the scale of its test.",
         ),
     ]
     return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]

@@ -1,10 +1,9 @@
-"""Tables of pairs and of mean ranks: differences, posterior probabilities, ranks and letters."""
+"""Pairs of embeddings on a page: forests of differences, tables of pairs and probabilities, and mean ranks."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -12,8 +11,30 @@ import pandas as pd
 from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
-from dreval.report.comparison_view import PAIR_TITLES
-from dreval.report.document import MISSING_VALUE, Cell, Column, Table
+from dreval.report.comparison_view import (
+    PAIR_TITLES,
+    against_lead,
+    decisive_pairs,
+    embedding_order,
+    equal_maps,
+    measures_by_question,
+    setting_suffix,
+)
+from dreval.report.document import (
+    MISSING_VALUE,
+    Cell,
+    Column,
+    Details,
+    Forest,
+    ForestRow,
+    Forests,
+    Marks,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+)
+from dreval.report.figures.page import nice_ticks
 from dreval.report.format import (
     ADJUSTMENTS,
     MAX_NAME_LETTERS,
@@ -21,85 +42,262 @@ from dreval.report.format import (
     decimals_for,
     format_fixed,
     join_and,
+    plain_numbers,
     probability,
     short_names,
+    without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, ResultView, parameter_text
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, parameter_text
+from dreval.report.result_view import Column as MeasureColumn
 
 POSTERIOR = ("p_first", "p_rope", "p_second")
 UNDECIDED = "open"
 PRACTICALLY_EQUAL = "equal in practice"
-MAX_NAMED_PAIRS = 3  # pairs that differ and are named above their table
+SIGNIFICANT = "sig"
+BORDERLINE = "bord"
+NOT_SIGNIFICANT = "ns"
+EQUAL = "same"
+MAX_FOREST_ROWS = 12
+MAX_OPEN_ROWS = 15  # rows of a table of pairs that is not folded
+MAX_IN_FULL = 6  # embeddings; of more only the best is compared with the others in forests
+FOREST_DECIMALS = 3
 
 
-@dataclass(frozen=True)
-class PairedDifferences:
-    """The paired differences and their text; empty where nothing was compared."""
+def difference_parts(
+    comparison: Comparison, columns: Mapping[str, MeasureColumn], short: Mapping[str, str]
+) -> Iterator[Part]:
+    """Yield which embeddings differ: a forest of one measure a question, borderline pairs, and all pairs folded.
 
-    text: str = ""
-    table: Table | None = None
-    comparison: Comparison | None = None
-
-    @property
-    def n_more(self) -> int:
-        """Number of rows of the comparison that the table does not have."""
-        return len(self.comparison.pairs) - len(self.table.rows) if self.comparison and self.table else 0
-
-
-def paired_differences(view: ResultView) -> PairedDifferences:
-    """Return every pair of embeddings by every measure, where the result allows a comparison."""
-    comparison = view.comparison
-    tested = comparison.pairs[comparison.pairs["p_value"].notna()] if comparison is not None else pd.DataFrame()
-    if comparison is None or not len(tested):
-        return PairedDifferences()
-    return PairedDifferences(
-        _differences_text(tested, comparison),
-        pair_page_table(comparison, "One row for each measure and pair of embeddings"),
-        comparison,
-    )
-
-
-def pair_page_table(comparison: Comparison, caption: str) -> Table | None:
-    """Return the pairs that have a p-value, or might have one, in their order.
-
-    Of many embeddings only the pairs with the best one by each measure are included, unless there is a baseline.
+    ``columns`` are by the full names of the measures.
     """
-    pairs = comparison.pairs[comparison.pairs["test"] != "bayes"]
-    adjusted, places = bool(pairs["p_adjusted"].notna().any()), _advantage_decimals(pairs)
-    tests, alpha = bool(comparison.families), comparison.recipe["alpha"]
-    if comparison.standing["embedding"].nunique() > MAX_SIDE_BY_SIDE and "baseline" not in comparison.recipe:
-        keys = ["measure", "parameters"]
-        best = comparison.standing.drop_duplicates(keys).set_index(keys)["embedding"].to_dict()
-        leaders = [best[key] for key in zip(pairs["measure"], pairs["parameters"], strict=True)]
-        pairs = pairs[(pairs["first"] == leaders) | (pairs["second"] == leaders)]
+    rows = difference_rows(comparison)
+    if not rows:
+        return
+    yield Paragraph(difference_text(comparison, rows), "lead")
+    yield Marks(mark_texts(comparison, rows), _forest_note(comparison))
+    measures = [next((name for name in part if columns[name].bar), part[0]) for part in _questions(columns)]
+    forests = [_forest(comparison, columns[name], name, rows, short) for name in measures]
+    drawn = [forest for forest in forests if forest is not None]
+    yield from [Forests(drawn)] if drawn else []
+    shown, count = rows, comparison.standing["embedding"].nunique()
+    leads = {name: against_lead(comparison, name)[0] for name in comparison.measures}
+    if count > MAX_SIDE_BY_SIDE:
+        shown = [row for row in rows if leads[row["name"]] in (row["first"], row["second"])]
+    of = "" if len(shown) == len(rows) else " from the best by each measure"
+    borderline = [row for row in shown if row["mark"] == BORDERLINE]
+    if borderline:
+        table = pair_table(comparison, columns, borderline, short, "Borderline")
+        few = len(borderline) <= MAX_OPEN_ROWS
+        yield Section("Borderline", [table]) if few else Details(f"{len(borderline):,} borderline{of}", [table])
+    title = f"{len(shown):,} differences{of}; all {len(rows):,} in tidy()" if of else f"All {len(rows):,} differences"
+    yield Details(title, [pair_table(comparison, columns, shown, short, "All differences")], screen=True)
+    if of:
+        yield Details("All significant pairs, by letters", [letter_table(comparison, columns, short)], screen=True)
+
+
+def _questions(columns: Mapping[str, MeasureColumn]) -> list[list[str]]:
+    return list(measures_by_question(columns).values())
+
+
+def difference_rows(comparison: Comparison) -> list[dict[str, Any]]:
+    """Return the tested pairs of the test that decides, the better embedding first, each with its mark."""
+    alpha, groups = comparison.recipe["alpha"], equal_maps(comparison)
     rows = []
+    for name in comparison.measures:
+        for row in decisive_pairs(comparison, name).to_dict("records"):
+            flipped = row["advantage"] < 0
+            p, adjusted = row["p_value"], row["p_adjusted"]
+            decisive = p if math.isnan(adjusted) else adjusted
+            mark = SIGNIFICANT if decisive <= alpha else BORDERLINE if p <= alpha else NOT_SIGNIFICANT
+            if mark == NOT_SIGNIFICANT and any({row["first"], row["second"]} <= group for group in groups):
+                mark = EQUAL
+            ends = (-row["conf_high"], -row["conf_low"]) if flipped else (row["conf_low"], row["conf_high"])
+            first, second = (row["second"], row["first"]) if flipped else (row["first"], row["second"])
+            changed = {"first": first, "second": second, "advantage": abs(row["advantage"]), "name": name}
+            rows.append({**row, **changed, "conf_low": ends[0], "conf_high": ends[1], "mark": mark, "p": decisive})
+    return rows
+
+
+def difference_text(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many pairs differ significantly."""
+    words = {SIGNIFICANT: "significant", BORDERLINE: "borderline", NOT_SIGNIFICANT: "not significant"}
+    counts = {mark: sum(row["mark"] == mark for row in rows) for mark in words}
+    texts = [f"{count:,} {words[mark]}" for mark, count in counts.items() if count or mark == SIGNIFICANT]
+    n_same = sum(row["mark"] == EQUAL for row in rows)
+    if n_same:
+        order = embedding_order(comparison)
+        groups = [[name for name in order if name in group] for group in equal_maps(comparison)]
+        names = [join_and(list(map(isolate_name, group))) for group in groups]
+        texts.append(f"{n_same:,} between equal maps ({'; '.join(names[:3])})")
+    return f"Of {count_noun(len(rows), 'difference')}: {', '.join(texts)}."
+
+
+def mark_texts(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
+    """Return the marks of differences with their meaning."""
+    adjust = comparison.recipe["adjust"]
+    adjusted = adjust != "nothing" and len(rows) > 1
+    over = f", adjusted over all {len(rows):,} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
+    marks = [(SIGNIFICANT, f"significant{over}")]
+    if any(row["mark"] == BORDERLINE for row in rows):
+        marks.append((BORDERLINE, "borderline: significant alone, not adjusted"))
+    return [*marks, (NOT_SIGNIFICANT, "not significant")]
+
+
+def _forest_note(comparison: Comparison) -> str:
+    """Return how to read the forests."""
+    text = f"Line: {interval_heading(comparison)}. The better embedding stands first."
+    text += " Embeddings that are the same map share a row." if equal_maps(comparison) else ""
+    many = comparison.standing["embedding"].nunique() > MAX_IN_FULL and "baseline" not in comparison.recipe
+    return text + " Only the best embedding is compared with the others here." * many
+
+
+def _forest(
+    comparison: Comparison,
+    column: MeasureColumn,
+    name: str,
+    rows: Sequence[Mapping[str, Any]],
+    short: Mapping[str, str],
+) -> Forest | None:
+    """Return the differences by one measure, the largest first; equal maps share a row."""
+    order = embedding_order(comparison)
+    groups = {embedding: (embedding,) for embedding in order}
+    for group in equal_maps(comparison):
+        members = tuple(embedding for embedding in order if embedding in group)
+        groups.update(dict.fromkeys(members, members))
+    has_interval = [row for row in rows if row["name"] == name and row["conf_low"] == row["conf_low"]]
+    drawn = [row for row in has_interval if row["mark"] != EQUAL]
+    lead = against_lead(comparison, name)[0] if len(order) > MAX_IN_FULL else ""
+    drawn = [row for row in drawn if lead in (row["first"], row["second"])] if lead else drawn
+    merged: dict[tuple[str, str], Mapping[str, Any]] = {}
+    for row in sorted(drawn, key=lambda row: -row["advantage"]):
+        merged.setdefault((groups[row["first"]][0], groups[row["second"]][0]), row)
+    if not merged:
+        return None
+    chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
+    low = min(0.0, min(row["conf_low"] for _, row in chosen))
+    high = max(0.0, max(row["conf_high"] for _, row in chosen))
+    ticks = nice_ticks(low, high, 4)
+    low, high = min(low, *ticks), max(high, *ticks)
+
+    def place(value: float) -> float:
+        return round((value - low) / ((high - low) or 1.0), 4)
+
+    places = min(column.decimals, FOREST_DECIMALS)
+    titled = {better for better, _ in merged if lead in groups[better]}  # the better one is in the title
+    forest_rows = [
+        ForestRow(
+            "" if better in titled else ", ".join(short[embedding] for embedding in groups[better]),
+            ", ".join(short[embedding] for embedding in groups[other]),
+            "" if better in titled else "over" if row["advantage"] else "and",
+            place(row["advantage"]),
+            place(row["conf_low"]),
+            place(row["conf_high"]),
+            row["mark"],
+            "+" * bool(row["advantage"]) + without_zero(format_fixed(row["advantage"], places)),
+            probability(row["p"], comparison.recipe["alpha"]),
+        )
+        for (better, other), row in chosen
+    ]
+    marks = list(zip(map(place, ticks), map(without_zero, plain_numbers(ticks)), strict=True))
+    adjusted = any(not math.isnan(row["p_adjusted"]) for row in drawn)
+    n_more = len(merged) - len(chosen)
+    more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more else ""
+    title = f"{column.title}{setting_suffix(comparison, name)}"
+    question = f"{', '.join(short[embedding] for embedding in groups[lead])} over …" if lead else column.topic
+    return Forest(title, question, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
+
+
+def pair_table(
+    comparison: Comparison,
+    columns: Mapping[str, MeasureColumn],
+    rows: Sequence[Mapping[str, Any]],
+    short: Mapping[str, str],
+    caption: str,
+) -> Table:
+    """Return pairs as a table, the better embedding first, with the verdict on the margin where there is one."""
+    alpha, adjusted = comparison.recipe["alpha"], any(not math.isnan(row["p_adjusted"]) for row in rows)
+    has_margins = any(row["equivalence"] for row in rows)
+    has_intervals = any(row["conf_low"] == row["conf_low"] for row in rows)
+    cells = []
+    for row in rows:
+        column, has_interval = columns[row["name"]], row["conf_low"] == row["conf_low"]
+        places = min(column.decimals, FOREST_DECIMALS)
+        ends = f"{format_fixed(row['conf_low'], places)} to {format_fixed(row['conf_high'], places)}"
+        small = [parameter_text(column.parameters)]
+        p_cells = [("p_value", row["p_value"]), *([("p_adjusted", row["p_adjusted"])] if adjusted else [])]
+        cells.append(
+            [
+                Cell(column.title, "text", small=[text for text in small if text]),
+                Cell(short[row["first"]], "name", note=row["first"]),
+                Cell(short[row["second"]], "name", note=row["second"]),
+                Cell(
+                    without_zero(_signed_number(row["advantage"], places)), "number", sort=_sort_key(row["advantage"])
+                ),
+                *[
+                    Cell(
+                        without_zero(ends) if has_interval else MISSING_VALUE, "number", sort=_sort_key(row["conf_low"])
+                    )
+                ]
+                * has_intervals,
+                *(Cell(probability(p, alpha), "number", sort=_sort_key(p)) for _, p in p_cells),
+                Cell({SIGNIFICANT: "yes", BORDERLINE: "borderline", EQUAL: "same map"}.get(row["mark"], "no"), "text"),
+                *[Cell(row["equivalence"].replace("better", "larger").replace("worse", "larger"), "text")]
+                * has_margins,
+            ]
+        )
+    numbers = ["Advantage", *[interval_heading(comparison).capitalize()] * has_intervals]
+    numbers += ["p alone" if adjusted else "p", *["Adjusted p"] * adjusted]
+    heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
+    heads += [*(Column(text, "number") for text in numbers), Column("Different?", "text")]
+    heads += [Column("Equivalent?", "text")] * has_margins
+    return Table("", heads, cells, header=1, caption=caption, wide=False)
+
+
+def letter_table(comparison: Comparison, columns: Mapping[str, MeasureColumn], short: Mapping[str, str]) -> Table:
+    """Return the letters of all embeddings by each measure: those without a common letter differ significantly."""
+    letters = {
+        name: comparison.of(comparison.standing, name).set_index("embedding")["letters"] for name in comparison.measures
+    }
+    rows = [
+        [Cell(short[name], "name", note=name), *(Cell(str(letters[key].get(name, "")), "text") for key in letters)]
+        for name in embedding_order(comparison)
+    ]
+    heads = [Column(f"{columns[key].title}{setting_suffix(comparison, key)}", "text") for key in letters]
+    caption = "Letters: embeddings without a common letter differ significantly"
+    return Table("", [Column("Embedding", "name"), *heads], rows, caption=caption)
+
+
+def interval_heading(comparison: Comparison) -> str:
+    """Return the name of the intervals of a comparison."""
+    return f"{100 * (1 - comparison.recipe['alpha']):g} % interval"
+
+
+def every_test_table(comparison: Comparison, caption: str) -> Table | None:
+    """Return every pair by every test over data sets, also by those that do not decide."""
+    pairs = comparison.pairs[comparison.pairs["test"] != "bayes"]
+    places, alpha, rows = _advantage_decimals(pairs), comparison.recipe["alpha"], []
+    adjusted = bool(pairs["p_adjusted"].notna().any())
     for row in pairs.to_dict("records"):
-        decimals, p = places[(row["measure"], row["test"])], row["p_adjusted"] if adjusted else row["p_value"]
+        decimals, p = places[row["measure"], row["test"]], row["p_adjusted"] if adjusted else row["p_value"]
         undecided_text = UNDECIDED if not math.isnan(p) else row["note"] or "not tested"
-        measure_cell, *other_cells = _pair_cells(row, decimals)
+        measure_cell, pair_cell, advantage_cell = _pair_cells(row, decimals)
+        p_cells = [row["p_value"], *([row["p_adjusted"]] if adjusted else [])]
         rows.append(
             [
                 measure_cell,
-                other_cells[0],
-                *[Cell(_test_text(row), "text")] * tests,
-                other_cells[1],
+                pair_cell,
+                Cell(_test_text(row), "text"),
+                advantage_cell,
                 Cell(_interval_ends(row["conf_low"], row["conf_high"], decimals), "number"),
-                Cell(_signed_number(row["effect_size"], 2), "number", sort=_sort_key(row["effect_size"])),
-                Cell(probability(row["p_value"], alpha), "number", sort=_sort_key(row["p_value"])),
-                *[Cell(probability(row["p_adjusted"], alpha), "number", sort=_sort_key(row["p_adjusted"]))] * adjusted,
+                *(Cell(probability(value, alpha), "number", sort=_sort_key(value)) for value in p_cells),
                 _better_cell(row["better"], undecided_text),
             ]
         )
-    numbers = ["Advantage", interval_heading(comparison), "Effect size", "p", *["Adjusted p"] * adjusted]
-    text_headings = ["Measure", "Pair", *["Test"] * tests]
-    heads = [
-        *(Column(heading, "text") for heading in text_headings),
-        *map(Column, numbers),
-        Column("Better", "text"),
-    ]
-    title, header = "Pairs" if tests else "Paired differences", text_headings.index("Pair")
-    return Table(title, heads, rows, header=header, caption=caption) if rows else None
+    heads = [Column("Measure", "text"), Column("Pair", "text"), Column("Test", "text"), Column("Advantage")]
+    heads += [Column(interval_heading(comparison)), Column("p"), *[Column("Adjusted p")] * adjusted]
+    heads += [Column("Better", "text")]
+    return Table("Pairs", heads, rows, header=1, caption=caption) if rows else None
 
 
 def _test_text(row: Mapping[str, Any]) -> str:
@@ -108,7 +306,7 @@ def _test_text(row: Mapping[str, Any]) -> str:
     return f"{PAIR_TITLES[row['test']]}{scope}"
 
 
-def posterior_page_table(comparison: Comparison, caption: str) -> Table | None:
+def posterior_table(comparison: Comparison, caption: str) -> Table | None:
     """Return the pairs with posterior probabilities, in their order."""
     pairs = comparison.pairs[comparison.pairs["test"] == "bayes"]
     places, rows = _advantage_decimals(pairs), []
@@ -160,11 +358,6 @@ def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
     return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
 
 
-def interval_heading(comparison: Comparison) -> str:
-    """Return the heading of the intervals of a comparison."""
-    return f"{100 * (1 - comparison.recipe['alpha']):g} % interval"
-
-
 def _signed_number(value: float, places: int) -> str:
     """Return a difference with its sign; a dash where there is none."""
     return MISSING_VALUE if math.isnan(value) else ("+" if value > 0 else "") + format_fixed(value, places)
@@ -177,40 +370,6 @@ def _interval_ends(low: float, high: float, places: int) -> str:
 def _sort_key(value: float) -> str:
     """Return the sort key of a value; empty where there is no value."""
     return "" if math.isnan(value) else repr(float(value))
-
-
-def _differences_text(tested: pd.DataFrame, comparison: Comparison) -> str:
-    """Return how many pairs differ, and by which tests."""
-    n_decided = int((tested["better"] != "").sum())
-    names = _differing_pairs(tested)
-    adjust = comparison.recipe["adjust"]
-    by = f"adjusted p ({ADJUSTMENTS.get(adjust, adjust)})" if adjust != "nothing" else "p"
-    n_undecided = len(tested) - n_decided
-    undecided_text = f"; the other{'s are' if n_undecided > 1 else ' is'} open" if n_undecided else ""
-    return (
-        "Each pair is judged at the same points; a positive advantage says that the first is better, whichever way the "
-        f"measure points. {n_decided:,} of {count_noun(len(tested), 'difference')} "
-        f"{'has' if n_decided == 1 else 'have'} {by} ≤ {comparison.recipe['alpha']:g}"
-        f"{f' ({names})' if names else ''}{undecided_text}. "
-        "These tests are adjusted over all pairs and measures; the best sets above ask only, "
-        "measure by measure, who is worse than the best, and may tell embeddings apart that are open here."
-    )
-
-
-def _differing_pairs(tested: pd.DataFrame) -> str:
-    """Return the pairs that differ, the better one first, with their measures; empty where they are many."""
-    measures: dict[tuple[str, str], list[str]] = {}
-    for row in tested[tested["better"] != ""].to_dict("records"):
-        worse = row["second"] if row["better"] == row["first"] else row["first"]
-        title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
-        measures.setdefault((row["better"], worse), []).append(title)
-    if len(measures) > MAX_NAMED_PAIRS:
-        return ""
-    pairs = [
-        f"{isolate_name(better)} over {isolate_name(worse)} by {join_and(list(dict.fromkeys(titles)))}"
-        for (better, worse), titles in measures.items()
-    ]
-    return "; ".join(pairs)
 
 
 def rank_rows(

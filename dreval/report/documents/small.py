@@ -1,6 +1,8 @@
-"""Summaries of single records: embeddings, scores, dimensions, data sets, cost and protocols."""
+"""Printed forms of single records: the answer first, then its numbers, then at most three notes."""
 
 import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,59 +11,135 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
+from dreval.measures.core import MeasureCard
 from dreval.protocol.protocol import ProtocolStatus
-from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
-from dreval.records.points import Embedding, PointScores
-from dreval.registry import ANALYSES, METHODS
-from dreval.report.document import Document, Table, record_document
-from dreval.report.format import count_noun, p_text, percent
+from dreval.records.estimates import (
+    CostEstimate,
+    IntrinsicDimension,
+    MeasureRecord,
+    ParallelAnalysis,
+    PerplexityCurve,
+    Stability,
+)
+from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
+from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
+from dreval.registry import ANALYSES, MEASURES, METHODS
+from dreval.report.document import Document, Paragraph, Part, Table, record_document
+from dreval.report.format import count_noun, join_and, percent
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
 
-# What is printed of the number of dimensions of data: an intrinsic dimension, and a parallel analysis.
+ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
+MAX_NOTES = 3  # notes of a short summary
+SEVERITIES = (FAILURE, LIMIT, ASSUMPTION)  # the most important first
+
+
+def record_summary(
+    title: str,
+    findings: Iterable[RecordFinding],
+    tables: Sequence[Table] = (),
+    notes: Iterable[Note | str] = (),
+    *,
+    full: bool = False,
+    settings: Iterable[tuple[str, Any]] = (),
+    details: Sequence[Table] = (),
+    call: str = "",
+    answers: Sequence[Part] = (),
+    after: Sequence[str] = (),
+) -> Document:
+    """Return the printed form of a record: findings, tables, and the notes that matter most.
+
+    Parameters
+    ----------
+    title : str
+        The title; only the full form shows it.
+    findings : iterable of RecordFinding
+        The answer, in the order in which it is read.
+    tables : sequence of Table
+        The essential numbers.
+    notes : iterable of Note or str
+        All notes; the short form has the most severe ones.
+    full : bool, default False
+        Whether to add all notes, the settings, the details and the call.
+    settings : iterable of (str, value)
+        Names and values of settings; those without a value are left out.
+    details : sequence of Table
+        Further tables.
+    call : str
+        The code that reproduces the record.
+    answers : sequence of Part
+        Further answers, below the findings.
+    after : sequence of str
+        Sentences below the tables: the next step.
+    """
+    ordered = sorted(dict.fromkeys(notes), key=_severity)
+    texts = list(dict.fromkeys(map(str, ordered)))
+    header = [(name, str(value)) for name, value in settings if value not in (None, "")]
+    hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
+    hidden += ["settings"] if header or call or details else []
+    further = f"{join_and(hidden).capitalize()}: .summary(full=True)." if hidden and not full else ""
+    document = record_document(
+        title,
+        header if full else [],
+        [*tables, *(details if full else ())],
+        texts if full else texts[:MAX_NOTES],
+        call if full else "",
+        after=after,
+        further=further,
+    )
+    answer = Paragraph(findings_text(findings), "finding")
+    return replace(document, parts=[answer, *answers, *document.parts])
+
+
+def _severity(note: Note | str) -> int:
+    return SEVERITIES.index(note.severity) if isinstance(note, Note) else 1
+
+
+def _level(conf_level: float) -> str:
+    return f"{100 * conf_level:g} %"
+
+
+def _parameters(recipe: Mapping[str, Any]) -> list[tuple[str, Any]]:
+    """Return the settings of a record: those that were passed or computed, and the seed."""
+    parameters = dict(recipe.get("parameters", {}))
+    pairs = [(key.replace("_", " "), value) for key, value in parameters.items()]
+    return [*pairs, ("Seed", recipe.get("random_state"))]
+
+
+# The number of dimensions of data: an intrinsic dimension, and a parallel analysis.
 
 DIMENSION_METHODS = {"twonn": "TwoNN", "mle": "Levina-Bickel"}
-FIT_NAMES = {"line": "line through the origin", "ml": "maximum likelihood"}
-MAX_FURTHER_COMPONENTS = 12  # printed components beyond the selected ones
+MAX_FURTHER_COMPONENTS = 5  # printed components beyond the selected ones
 
 
-def intrinsic_dimension_summary(record: IntrinsicDimension) -> Document:
-    """Return the estimate with its interval in a sentence, and the method."""
-    recipe = record.recipe
-    parameters = recipe["parameters"]
-    header = [("Method", DIMENSION_METHODS[record.method]), *_data_header(recipe)]
-    header += [("Fit", FIT_NAMES[parameters["fit"]])] if "fit" in parameters else []
-    header += [("Left out", f"{percent(parameters['discard'])} %")] if parameters.get("discard") else []
-    header += [("Neighbors k", str(parameters["n_neighbors"]))] if "n_neighbors" in parameters else []
-    header += [("Groups left out", format_number(record.n_groups)) if record.n_groups else ("", "")]
-    ends = [format_number(end, 3) for end in (record.se, record.conf_low, record.conf_high)]
-    level = "interval" if math.isnan(record.conf_level) else f"{100 * record.conf_level:g} % interval"
-    rows = [["dimension", format_number(record.value, 3), ends[0], f"{ends[1]} to {ends[2]}" if ends[1] else "none"]]
-    tables = [Table("Estimate", ["", "value", "se", level], rows)]
+def intrinsic_dimension_summary(record: IntrinsicDimension, full: bool) -> Document:
+    """Return the estimate with its interval, and the quantiles of local dimensions."""
+    method, tables = DIMENSION_METHODS[record.method], []
     if record.method == "mle":
-        local = record.points["local_dimension"].to_numpy()
-        quantiles = [
-            format_number(float(quantile), 2) for quantile in np.quantile(local, [0.05, 0.25, 0.5, 0.75, 0.95])
-        ]
-        columns = ["", "5 %", "25 %", "median", "75 %", "95 %"]
-        tables.append(Table("Local dimensions of the points", columns, [["dimension", *quantiles]]))
-    notes = [*record.notes, ANALYSES.card("intrinsic_dimension").caution]
-    answer = [intrinsic_dimension_answer(record)]
-    return record_document("Intrinsic dimension", [h for h in header if h[0]], tables, notes, record.call, answer)
+        local = np.quantile(record.points["local_dimension"], [0.05, 0.25, 0.5, 0.75, 0.95])
+        columns = ["Points", "5 %", "25 %", "median", "75 %", "95 %"]
+        cells = [format_number(float(quantile), 2) for quantile in local]
+        tables.append(Table("", columns, [["local dimension", *cells]]))
+    settings = [("Method", method), ("Points used", record.n_used), ("Standard error", format_number(record.se, 3))]
+    settings += [("Groups left out", record.n_groups or None), *_parameters(record.recipe)]
+    notes = [*record.notes, *([ANALYSES.card("intrinsic_dimension").caution] if full else [])]
+    findings = intrinsic_dimension_findings(record)
+    return record_summary(
+        "Intrinsic dimension", findings, tables, notes, full=full, settings=settings, call=record.call
+    )
 
 
-def intrinsic_dimension_answer(record: IntrinsicDimension) -> str:
-    """Return the estimate and its interval in one sentence."""
-    text = f"The intrinsic dimension of these points is estimated as {format_number(record.value, 2)}"
-    if not math.isnan(record.se):
-        low, high = (format_number(end, 2) for end in (record.conf_low, record.conf_high))
-        text += f" ({100 * record.conf_level:g} % interval {low} to {high})"
-    return f"{text}, in {count_noun(record.recipe['p'], 'column')}."
+def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[RecordFinding]:
+    """Return the estimate with its interval, and what the interval does not cover."""
+    value, p = record.value, record.recipe["p"]
+    if math.isnan(record.se):
+        return [record_finding("dimension.no_interval", value=value, p=p)]
+    interval = {"level": _level(record.conf_level), "low": record.conf_low, "high": record.conf_high}
+    return [record_finding("dimension.interval", value=value, p=p, **interval), record_finding("dimension.caution")]
 
 
-def parallel_analysis_summary(record: ParallelAnalysis) -> Document:
-    """Return the number of components in a sentence, then eigenvalues and p-values."""
-    header = [*_data_header(record.recipe), ("Permutations", format_number(record.n_resamples))]
-    header += [("Level", f"{record.alpha:g}")]
-    table, n_printed = record.table, record.n_components + MAX_FURTHER_COMPONENTS
+def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
+    """Return the number of components, then eigenvalues and p-values."""
+    table = record.table if full else record.table.head(record.n_components + MAX_FURTHER_COMPONENTS)
     rows = [
         [
             str(row["component"]),
@@ -70,146 +148,168 @@ def parallel_analysis_summary(record: ParallelAnalysis) -> Document:
             format_p(row["p_value"]),
             "kept" if row["kept"] else "",
         ]
-        for row in table.head(n_printed).to_dict("records")
+        for row in table.to_dict("records")
     ]
-    quantile = f"null {100 * (1 - record.alpha):g} %"
-    columns = ["component", "eigenvalue", "null mean", quantile, "variance", "p", "verdict"]
-    n_further = len(table) - len(rows)
-    foot = (
-        f"{count_noun(n_further, 'further component')} {'is' if n_further == 1 else 'are'} in tidy()."
-        if n_further
-        else ""
-    )
-    tables = [Table("Eigenvalues of the correlation matrix", columns, rows, foot=foot)]
-    notes = [*record.notes, ANALYSES.card("parallel_analysis").caution]
-    answer = [parallel_analysis_answer(record)]
-    return record_document("Parallel analysis", header, tables, notes, record.call, answer)
+    columns = ["component", "eigenvalue", "null mean", f"null {_level(1 - record.alpha)}", "variance", "p", ""]
+    n_further = len(record.table) - len(rows)
+    foot = f"{count_noun(n_further, 'further component')} in tidy()." if n_further else ""
+    settings = [("Permutations", record.n_resamples), *_parameters(record.recipe)]
+    notes = [*record.notes, *([ANALYSES.card("parallel_analysis").caution] if full else [])]
+    tables, findings = [Table("", columns, rows, foot=foot)], parallel_analysis_findings(record)
+    return record_summary("Parallel analysis", findings, tables, notes, full=full, settings=settings, call=record.call)
 
 
-def parallel_analysis_answer(record: ParallelAnalysis) -> str:
-    """Return the number of components, and their share of the variance, in one sentence."""
+def parallel_analysis_findings(record: ParallelAnalysis) -> list[RecordFinding]:
+    """Return the number of components, their share of the variance, and the limit of the method."""
     n_kept, table = record.n_components, record.table
     if not n_kept:
-        p = p_text(float(table["p_value"].iloc[0]))
-        return f"No component has a larger eigenvalue than independent columns would give ({p} for the first)."
+        return [record_finding("components.none", p=float(table["p_value"].iloc[0]))]
     share = float(table["share"].head(n_kept).sum())
-    verb = "has a larger eigenvalue" if n_kept == 1 else "have larger eigenvalues"
-    return (
-        f"{n_kept:,} of {count_noun(len(table), 'component')} {verb} than independent columns would give; "
-        f"{'it holds' if n_kept == 1 else 'they hold'} {percent(share)} % of the variance of the standardized columns."
-    )
+    kept = record_finding("components.some", kept=n_kept, count=len(table), share=share)
+    return [kept, record_finding("components.caution")]
 
 
-def _data_header(recipe: Any) -> list[tuple[str, str]]:
-    """Return the size of the data, and the seed."""
-    sizes = [("Points n", format_number(recipe["n"])), ("Columns p", format_number(recipe["p"]))]
-    return [*sizes, ("Seed", str(recipe["random_state"]))]
+# Measures of a method.
 
 
-# Summaries of single objects: a measure of a method, an embedding, a map, a method, a data set, an evaluation.
+def measure_summary(record: MeasureRecord, full: bool) -> Document:
+    """Return the value with its chance level, and its parts."""
+    rows = [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
+    tables = [Table("", ["Parts of the value", ""], rows)] if rows else []
+    settings = [("n", record.recipe.get("n")), ("p", record.recipe.get("p")), *_parameters(record.recipe)]
+    findings = measure_findings(record)
+    return record_summary(record.title, findings, tables, record.notes, full=full, settings=settings, call=record.call)
 
 
-def measure_summary(record: MeasureRecord) -> Document:
-    """Return the method and the data, the value with its chance level, the parts, and notes."""
-    recipe = record.recipe
-    header = [("Source", str(recipe.get("source", ""))), ("n", format_number(recipe.get("n")))]
-    header += [("p", format_number(recipe.get("p"))), ("Seed", str(recipe.get("random_state", "")))]
-    header += [(key.replace("_", " "), str(value)) for key, value in dict(recipe.get("parameters", {})).items()]
-    rows = [[record.symbol, format_number(record.value)]]
-    rows += [["chance level", format_number(record.chance)]] if record.chance == record.chance else []
-    rows += [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
-    better = f", {DIRECTIONS[record.direction]}" if record.direction else ""
-    table = Table(f"Value ({record.symbol}{better}) and parts", ["", "value"], rows)
-    return record_document(record.title, header, [table], record.notes, record.call)
+def measure_findings(record: MeasureRecord) -> list[RecordFinding]:
+    """Return the value of a measure of a method on its scale, and what it does not say."""
+    parts, kind = record.parts, f"measure.{record.measure}"
+    numbers: dict[str, Any] = {"source": str(record.recipe.get("source", "the method")), "value": record.value}
+    numbers["scale"] = measure_scale(record)
+    match record.measure:
+        case "trustability" if "n_components" in parts:
+            numbers["d"] = parts["n_components"]
+        case "tractable_consistency" if "tried" in parts:
+            numbers["tried"] = parts["tried"]
+        case "reconstruction_error" if record.value < 1:
+            numbers["explained"] = 1 - record.value
+        case "reconstruction_error":
+            kind = "measure.no_reconstruction"
+        case "stability" if isinstance(record, Stability):
+            over = str(record.recipe["parameters"].get("over", "runs"))
+            ends = {"low": parts["conf_low"], "high": parts["conf_high"], "level": "95 %"}
+            numbers |= {"runs": record.n_resamples, "over": "seeds and halves" if over == "both" else over, **ends}
+        case _:
+            kind, numbers["title"] = "measure.other", record.title
+    caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""
+    return [record_finding(kind, **numbers), *([] if caution else [record_finding("measure.method")])]
 
 
-def embedding_summary(record: Embedding) -> Document:
-    """Return method, parameters, and the spread of each component."""
+def measure_scale(record: MeasureRecord) -> str:
+    """Return the ends of the scale of a value, and to which of them it is closer, for use after the value."""
+    chance = record.chance
+    if record.measure not in MEASURES or math.isnan(chance):
+        return f" ({DIRECTIONS[record.direction]})" if record.direction else ""
+    card: MeasureCard = MEASURES.card(record.measure)
+    perfect = card.bounds[record.direction == "higher"]
+    way = (record.value - chance) / (perfect - chance)
+    side = "no better than chance" if way <= 0 else f"closer to {'perfect' if way > 0.5 else 'chance'}"
+    side = "perfect" if way > 1 - ROUNDING else side
+    return f" (perfect {perfect:g}, chance level {significant(chance, 2)}: {side})"
+
+
+# Embeddings, maps, methods, data sets and evaluations.
+
+
+def embedding_summary(record: Embedding, full: bool) -> Document:
+    """Return the method and the size, and in full the parameters and the range of each component."""
     n, d = record.shape
-    p = "" if record.data_shape is None else format_number(record.data_shape[1])
-    seed = "" if record.random_state is None else str(record.random_state)
-    header = [("Method", record.method), ("n", format_number(n)), ("p", p), ("d", format_number(d)), ("Seed", seed)]
-    Y = record.coordinates
-    rows = [
-        [str(j + 1), *(format_number(float(v)) for v in (Y[:, j].min(), Y[:, j].max(), Y[:, j].std(ddof=1)))]
-        for j in range(d)
+    columns = None if record.data_shape is None else record.data_shape[1]
+    origin = f", from {count_noun(columns, 'column')}" if columns is not None else ""
+    findings = [record_finding("embedding.size", method=record.method, n=n, d=d, origin=origin)]
+    findings.append(record_finding("embedding.next", method=record.method))
+    ranges = [
+        [str(j + 1), *(format_number(float(v)) for v in (values.min(), values.max(), values.std(ddof=1)))]
+        for j, values in enumerate(record.coordinates.T)
     ]
-    tables = [Table("Components", ["component", "min", "max", "sd"], rows)]
-    if record.parameters:
-        pairs = [[name, repr(value)] for name, value in record.parameters.items()]
-        tables.append(Table("Parameters", ["parameter", "value"], pairs, names=2))
+    details = [Table("", ["component", "min", "max", "sd"], ranges)]
     options = {**record.parameters, "random_state": record.random_state}
     arguments = [f"{name}={value!r}" for name, value in options.items() if value is not None]
     call = f"dreval.embed({', '.join(['data', repr(record.method), *arguments])})" if record.method in METHODS else ""
-    return record_document("Embedding", header, tables, record.notes, call)
+    settings = [(name.replace("_", " "), value) for name, value in options.items()]
+    return record_summary(
+        "Embedding", findings, (), record.notes, full=full, settings=settings, details=details, call=call
+    )
 
 
-def map_summary(record: KernelMap) -> Document:
-    """Return rule, bandwidth, ridge, conditioning and errors of a kernel map."""
-    n, r = record.weights.shape
-    header = [("Rule", record.rule), ("n", format_number(n)), ("Columns in", str(len(record.origin)))]
-    header += [("Columns out", str(r)), ("Bandwidth", f"{record.bandwidth:.4g}"), ("Ridge", f"{record.ridge:.4g}")]
-    header += [("Condition", f"{record.condition:.3g}"), ("Relative error", f"{record.error:.4g}")]
-    if record.left_out_error == record.left_out_error:
-        header.append(("Left-out error", f"{record.left_out_error:.4g}"))
-    return record_document("Kernel map", header, [], record.notes)
+def map_summary(record: KernelMap, full: bool) -> Document:
+    """Return the error of a kernel map, and in full its rule, bandwidth, ridge and conditioning."""
+    n, outputs = record.weights.shape
+    left_out_error = record.left_out_error
+    left_out = f" (left out: {percent(left_out_error)} %)" if left_out_error == left_out_error else ""
+    sizes = {"rule": record.rule, "inputs": len(record.origin), "outputs": outputs, "n": n}
+    findings = [record_finding("map.error", **sizes, error=max(record.error, 0.0), left_out=left_out)]
+    findings.append(record_finding("map.caution"))
+    settings = [("Bandwidth", f"{record.bandwidth:.4g}"), ("Ridge", f"{record.ridge:.4g}")]
+    settings += [("Condition", f"{record.condition:.3g}"), ("Relative error", f"{record.error:.4g}")]
+    return record_summary("Kernel map", findings, (), record.notes, full=full, settings=settings)
 
 
 def method_summary(method: Any) -> Document:
     """Return a bundled method, fitted or not, and its parameters."""
-    fitted = f"to {method.n_features_in_} columns" if method.__sklearn_is_fitted__() else "not yet"
-    header = [("Method", method.card.name), ("Family", method.card.family), ("Fitted", fitted)]
+    card = method.card
+    fitted = {"columns": method.n_features_in_} if method.__sklearn_is_fitted__() else {}
+    finding = record_finding(f"method.{'fitted' if fitted else 'new'}", title=card.title, name=card.name, **fitted)
     rows = [[name, repr(value)] for name, value in method.get_params().items()]
-    return record_document(method.card.title, header, [Table("Parameters", ["", "value"], rows, names=2)])
+    return record_summary(card.title, [finding], [Table("", ["Parameter", "value"], rows, names=2)])
 
 
-def dataset_summary(dataset: Dataset) -> Document:
-    """Return source, license and size of a data set."""
+def dataset_summary(dataset: Dataset, full: bool) -> Document:
+    """Return the size of a data set, and its source and license."""
     card, (n, p) = dataset.card, dataset.data.shape
-    classes = "" if dataset.labels is None else f"{len(np.unique(dataset.labels)):,}"
-    latent = "" if dataset.latent is None else f"{dataset.latent.shape[1]} dimensions"
-    header = [("Name", card.name), ("Points n", f"{n:,}"), ("Columns p", f"{p:,}"), ("Classes", classes)]
-    header += [("Latent variables", latent), ("Source", card.source), ("License", card.license)]
-    header += [("Reference", card.reference), *((str(key), str(value)) for key, value in dataset.recipe.items())]
-    return record_document(card.title, header, [])
+    variables = "" if dataset.labels is None else f", {count_noun(len(np.unique(dataset.labels)), 'class', 'classes')}"
+    if dataset.latent is not None:
+        variables += f", with {count_noun(dataset.latent.shape[1], 'latent variable')}"
+    finding = record_finding("dataset.size", name=card.name, n=n, p=p, variables=variables, title=card.title)
+    rows = [("Source", card.source), ("License", card.license), ("Reference", card.reference)]
+    settings = [*rows, *((str(key), str(value)) for key, value in dataset.recipe.items())]
+    return record_summary(card.title, [finding], full=full, settings=settings)
 
 
 def evaluation_preview(evaluation: Evaluation) -> Document:
-    """Return data, settings, and the source of each embedding, before anything is computed."""
+    """Return the data, the embeddings and their sources, before anything is computed."""
     data, anchors = evaluation.data, evaluation.anchors
-    header = [
-        ("Data", str(data.name)),
-        ("Points n", f"{data.n:,}"),
-        ("Columns p", f"{data.p:,}"),
-        ("Metric", evaluation.metric),
-        ("Neighbors k", ", ".join(map(str, evaluation.n_neighbors))),
-        ("Anchors", f"{anchors:,}" if anchors else "all points"),
-        ("Labels", "" if data.labels is None else "yes"),
-        ("Covariates", ", ".join(map(str, data.covariates))),
-        ("Seed", str(evaluation.seed)),
-    ]
+    kind = "evaluation.new" if evaluation.sources else "evaluation.empty"
+    size = count_noun(data.n, "point") + (f", {count_noun(data.p, 'column')}" if data.p is not None else "")
+    finding = record_finding(kind, count=len(evaluation.sources), data=str(data.name), size=size)
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
-    tables = [Table("Embeddings", ["", "from", "source"], rows, names=3)] if rows else []
-    return record_document("Evaluation", header, tables, ["Nothing is computed yet: run() gives the results."])
+    tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
+    settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
+    settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
+    settings += [count_noun(anchors, "anchor")] if anchors else []
+    settings += [] if data.labels is None else ["labels"]
+    settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
+    return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
 
 
-def cost_summary(record: CostEstimate) -> Document:
-    """Return the total, one line for each kind of step, and the steps that are not included."""
-    header = [
-        ("Points n", f"{record.n:,}"),
-        ("Threads", str(record.n_threads)),
-        ("Seconds", _two_digits(record.seconds)),
-        ("MiB", _two_digits(record.mebibytes)),
-    ]
+def cost_summary(record: CostEstimate, full: bool) -> Document:
+    """Return the total time and memory, and the time of each kind of step."""
+    numbers = {"seconds": duration_estimate(record.seconds), "memory": _two_digits(record.mebibytes)}
+    findings = [record_finding("cost.total", n=record.n, threads=record.n_threads, **numbers)]
+    findings += [record_finding("cost.without", names=record.not_included)] if record.not_included else []
     timed = record.table[record.table["seconds"].notna()]
-    kinds = timed.groupby("step", sort=False)["seconds"].sum()
-    rows = [[str(name), _two_digits(seconds)] for name, seconds in [*kinds.items(), ("total", record.seconds)]]
-    table = Table("Steps", ["", "seconds"], rows, foot="MiB are in addition to data and embeddings.")
-    notes = ["Extrapolated from two small samples of the points, within a factor of about three, for idle cores."]
-    if record.not_included:
-        names = ", ".join(record.not_included)
-        notes.append(f"Not included, because a method is not run for an estimate: the runs of {names}.")
-    return record_document("Estimated cost", header, [table], notes)
+    kinds = timed.groupby("step", sort=False)["seconds"].sum().sort_values(ascending=False, kind="stable")
+    rows = [[str(name), _two_digits(seconds)] for name, seconds in kinds.items()]
+    foot = "Memory is in addition to data and embeddings; times are for idle cores."
+    return record_summary("Estimated cost", findings, [Table("", ["Step", "seconds"], rows, foot=foot)], full=full)
+
+
+def duration_estimate(seconds: float) -> str:
+    """Return a duration as an estimate, to two digits, in seconds, minutes or hours."""
+    for unit, size in (("hour", 3600.0), ("minute", 60.0)):
+        if seconds >= 2 * size:
+            return f"{_two_digits(seconds / size)} {unit}s"
+    return f"{_two_digits(seconds)} seconds"
 
 
 def _two_digits(value: float) -> str:
@@ -217,58 +317,103 @@ def _two_digits(value: float) -> str:
     return f"{value:,.0f}" if value >= 10 else f"{value:.2g}" if value >= 0.01 else "< 0.01"
 
 
-def scores_summary(record: PointScores) -> Document:
-    """Return settings, numbers of the map, and the spread of each score over the points."""
-    n, d = record.coordinates.shape
-    header = [("n", format_number(n)), ("p", format_number(record.recipe.get("p"))), ("d", format_number(d))]
-    settings = dict(record.recipe.get("parameters", {}))
-    header += [(key.replace("_", " "), str(value)) for key, value in settings.items() if value is not None]
-    numbers = {name: getattr(record, name) for name in record.NUMBERS}
-    header += [(key.replace("_", " "), format_number(value)) for key, value in numbers.items()]
+# Scores of points, and of maps over perplexities.
+
+
+def scores_summary(record: PointScores, full: bool) -> Document:
+    """Return the finding on the scores, and the spread of each score over the points."""
     rows = [
         [str(row["score"]).replace("_", " "), *(format_number(row[word]) for word in ("min", "median", "mean", "max"))]
         for row in record.tidy().to_dict("records")
     ]
-    table = Table("Scores of the points", ["", "min", "median", "mean", "max"], rows)
-    return record_document(record.TITLE, header, [table], record.notes)
+    tables = [Table("", ["Score of points", "min", "median", "mean", "max"], rows)]
+    numbers = [(name.replace("_", " "), format_number(getattr(record, name))) for name in record.NUMBERS]
+    settings = [("n", len(record)), ("p", record.recipe.get("p")), *numbers, *_parameters(record.recipe)]
+    findings = scores_findings(record)
+    return record_summary(record.TITLE, findings, tables, record.notes, full=full, settings=settings)
 
 
-def perplexity_summary(record: PerplexityCurve) -> Document:
-    """Return the scores at each perplexity with their intervals, and the number of maps without a score."""
-    recipe = record.recipe
-    header = [("n", format_number(recipe["n"])), ("p", format_number(recipe["p"]))]
-    header += [("Seeds", str(recipe["parameters"]["n_seeds"])), ("Seed", str(recipe["random_state"]))]
+def scores_findings(record: PointScores) -> list[RecordFinding]:
+    """Return the largest scores, compared to the median, and what they do not say."""
+    match record:
+        case LocalDistortion():
+            area, ratio = (values[np.isfinite(values)] for values in (record.area, record.anisotropy))
+            low, high = np.quantile(area, [0.05, 0.95])
+            sizes = {"median": float(np.median(ratio)), "largest": float(ratio.max()), "areas": float(high / low)}
+            torn = {"count": record.n_broken_edges, "points": int((record.n_broken > 0).sum())}
+            edges = record_finding("scores.broken", **torn) if torn["count"] else record_finding("scores.no_broken")
+            return [record_finding("scores.distortion", **sizes), edges]
+        case SingularityScore():
+            scores = record.per_n
+            point = int(np.argmax(scores))
+            numbers = {"largest": float(scores[point]), "median": float(np.median(scores))}
+            return [record_finding("scores.singularity", point=point, **numbers)]
+        case PerturbationScore():
+            scores = record.per_width
+            point, count = int(np.nanargmax(scores)), int(np.isfinite(scores).sum())
+            numbers = {"largest": float(scores[point]), "median": float(np.nanmedian(scores))}
+            return [record_finding("scores.perturbation", point=point, count=count, length=record.length, **numbers)]
+    return []
+
+
+def perplexity_summary(record: PerplexityCurve, full: bool) -> Document:
+    """Return the scores at each perplexity with their intervals, and the number of maps with a score."""
     numbers = ["value", "conf_low", "conf_high"]
-    sizes = [abs(size) for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
+    sizes = [size for size in record.table[numbers].to_numpy().ravel() if size == size and size != 0]
     has_exponent = any("e" in format_number(size) for size in sizes)  # then all have one, for comparison
     rows = []
     for row in record.table.to_dict("records"):
-        numbers_text = [
-            true_minus(f"{row[word]:.3e}") if has_exponent else format_number(row[word]) for word in numbers
-        ]
-        numbers_text = [
-            text if row[word] == row[word] else "none" for text, word in zip(numbers_text, numbers, strict=True)
-        ]
+        texts = [true_minus(f"{row[key]:.3e}") if has_exponent else format_number(row[key]) for key in numbers]
+        texts = [text if row[key] == row[key] else "none" for text, key in zip(texts, numbers, strict=True)]
         maps = f"{row['n_used']} of {row['n_used'] + row['n_refused']}"
-        rows.append([f"{row['perplexity']:.3g}", row["score"], *numbers_text, maps])
-    columns = ["perplexity", "score / n", "mean", f"{100 * record.conf_level:g} % low", "high", "maps"]
-    return record_document(
-        "Perplexity curve", header, [Table("Singularity of t-SNE maps", columns, rows)], record.notes
+        rows.append([f"{row['perplexity']:.3g}", row["score"], *texts, maps])
+    columns = ["perplexity", "score / n", "mean", f"{_level(record.conf_level)} low", "high", "maps"]
+    settings = [("n", record.recipe["n"]), ("p", record.recipe["p"]), *_parameters(record.recipe)]
+    findings = perplexity_findings(record)
+    return record_summary(
+        "Perplexity curve", findings, [Table("", columns, rows)], record.notes, full=full, settings=settings
     )
 
 
-def protocol_summary(status: ProtocolStatus) -> Document:
-    """Return files by round, the errors, and the next step."""
+def perplexity_findings(record: PerplexityCurve) -> list[RecordFinding]:
+    """Return the perplexities with the smallest and the largest scores, and what does not follow."""
+    top = record.table[record.table["score"] == record.table["score"].iloc[0]]
+    top = top[top["value"].notna()]
+    if top.empty:
+        return [record_finding("perplexity.none")]
+    row, worst = top.loc[top["value"].idxmin()], top.loc[top["value"].idxmax()]
+    numbers = {"perplexity": float(row["perplexity"]), "value": float(row["value"])}
+    if math.isnan(row["conf_low"]):
+        finding = record_finding("perplexity.value", **numbers)
+    else:
+        ends = {"low": float(row["conf_low"]), "high": float(row["conf_high"]), "level": _level(record.conf_level)}
+        ends |= {"worst": float(worst["perplexity"]), "largest": float(worst["value"])}
+        finding = record_finding("perplexity.smallest", **numbers, **ends)
+    return [finding, record_finding("perplexity.caution")]
+
+
+# The folder of a protocol.
+
+
+def protocol_summary(status: ProtocolStatus, full: bool) -> Document:
+    """Return how many files are returned, what is wrong with the others, and the next step."""
+    counts = {"returned": len(status.returned), "count": len(status.table)}
+    wrong = f", {len(status.wrong):,} cannot be used" if status.wrong else ""
+    finding = record_finding("protocol.files", round=status.round, rounds=status.rounds, wrong=wrong, **counts)
     rows = []
     for number in sorted(set(status.table["round"])):
         states = status.table.loc[status.table["round"] == number, "state"].tolist()
-        counts = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
-        rows.append([str(number), *map(str, counts)])
-    tables = [Table("Files", ["round", "expected", "returned", "missing", "wrong"], rows)]
-    wrong = [str(note) for note in status.table.loc[status.table["state"] == "wrong", "note"]]
-    remaining = [f"{len(wrong) - 5} more files are wrong."] if len(wrong) > 5 else []
-    first_missing = [f"The first that is missing: {status.missing[0]}."] if status.missing else []
-    header = [*status.header, ("Round", f"{status.round} of {status.rounds}")]
-    return record_document(
-        "Protocol", header, tables, [*status.notes, *wrong[:5], *remaining, *first_missing, status.next_step]
+        counts_of_round = [len(states), *(states.count(state) for state in ("returned", "missing", "wrong"))]
+        rows.append([str(number), *map(str, counts_of_round)])
+    tables = [Table("", ["Round", "files", "returned", "missing", "wrong"], rows)]
+    reasons = [str(note) for note in status.table.loc[status.table["state"] == "wrong", "note"]]
+    missing = f"The first missing file is {status.missing[0]}. " if status.missing else ""
+    return record_summary(
+        "Protocol",
+        [finding],
+        tables,
+        [*reasons, *status.notes],
+        full=full,
+        settings=status.header,
+        after=[f"{missing}{status.next_step}"],
     )

@@ -24,66 +24,116 @@ from dreval.report.document import (
     Details,
     Document,
     Group,
+    Items,
     PageFigure,
     Paragraph,
     Part,
     Section,
     Table,
     TermEntry,
-    Terms,
     WideFigure,
     format_duration,
-    record_document,
 )
 from dreval.report.document import (
     Column as TableColumn,
 )
-from dreval.report.documents.comparison import letter_text, outcomes
+from dreval.report.documents.comparison import answer_lines, letter_text
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry
 from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
+from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import metric_text
 from dreval.report.format import (
     count_noun,
     format_fixed,
     half_width,
-    join_and,
     number_word,
 )
 from dreval.report.plot import draw_comparison
+from dreval.report.record_findings import RecordFinding, record_finding
 from dreval.report.result_view import (
     Column,
     make_column,
     parameter_text,
     without_parameter,
 )
-from dreval.storage.study_file import STATES, StudyFile, read_study_table
+from dreval.storage.study_file import STATES, StudyFile, is_study, read_study_table
 from dreval.study.study import StudyStatus, shortened_reason
 
-# What is printed of the progress of a study, and of the folder of a protocol.
+# What is printed of a study: how much is finished, the answer across data sets, and what failed.
 
-MAX_STUDY_ROWS = 40  # of a larger study only the pairs are printed that are not simply done
+MAX_STUDY_ROWS = 40  # of a larger study the full table has only pairs that are not simply done
+MAX_METHOD_ROWS = 8
 MAX_REASONS = 10
 MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 
 
-def study_summary(status: StudyStatus) -> Document:
-    """Return the numbers of cells by state, for each data set and method, and the next step."""
+def printed_study(study: Any, full: bool = False) -> Document:
+    """Return the progress of a study, and the answer across its data sets."""
+    comparison, _ = _compare_or_reason(study.path) if is_study(study.path) else (None, "")
+    answers = [] if comparison is None else [answer_lines(comparison, with_cautions=False)]
+    return study_summary(study.status(), full, answers)
+
+
+def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = ()) -> Document:
+    """Return how much of a study is finished, the answers, the cells of each method, failures and the next step."""
     cells = status.cells
-    header = [
+    settings = [
         ("File", status.name),
         ("Data sets", f"{cells['dataset'].nunique()}"),
         ("Methods", f"{cells['embedding'].nunique()}"),
         ("Replicates", f"{cells['replicate'].nunique()}"),
         ("Cells", f"{len(cells):,}"),
-        *((state.capitalize(), f"{status.count(state):,}") for state in STATES),
         ("Computing", format_duration(status.seconds)),
     ]
-    return record_document("Study", header, [_study_table(status)] if len(cells) else [], _study_notes(status))
+    is_unsettled = status.count("failed") > 0 or (status.count("done") > 0 and not status.complete)
+    return record_summary(
+        "Study",
+        study_findings(status),
+        [_method_table(status)] if is_unsettled and not full else [],
+        [finding.text for finding in failure_findings(status)] + study_notes(status, full),
+        full=full,
+        settings=settings,
+        details=[_study_table(status)] if len(cells) else [],
+        answers=answers,
+        after=[finding.text for finding in next_steps(status)],
+    )
+
+
+def study_findings(status: StudyStatus) -> list[RecordFinding]:
+    """Return how many cells are finished, and how many of them failed."""
+    count, done, failed = len(status.cells), status.count("done"), status.count("failed")
+    finished = done + failed
+    kind = "empty" if not count else "new" if not finished else "complete" if status.complete else "running"
+    failed_text = f", {failed:,} failed" if failed else ""
+    numbers = {"count": count, "done": done, "finished": finished, "left": count - finished, "failed": failed_text}
+    return [record_finding(f"study.{kind}", **numbers)]
+
+
+def next_steps(status: StudyStatus) -> list[RecordFinding]:
+    """Return how to continue a study."""
+    if not status.complete and status.count("done") + status.count("failed"):
+        return [record_finding("study.continue")]
+    return [record_finding("study.retry")] if status.complete and status.count("failed") else []
+
+
+def _method_table(status: StudyStatus) -> Table:
+    """Return the number of cells of each method in each state; methods with failures come first."""
+    table = status.table.groupby("embedding", sort=False)[[*STATES, "seconds"]].sum().reset_index()
+    states = [state for state in STATES if table[state].sum()]
+    shown_rows = table.sort_values("failed", ascending=False, kind="stable").head(MAX_METHOD_ROWS)
+    rows = [
+        [row["embedding"], *(str(row[state] or "") for state in states), format_duration(row["seconds"])]
+        for row in shown_rows.to_dict("records")
+    ]
+    n_further = len(table) - len(rows)
+    foot = f"{count_noun(n_further, 'more method')}: .summary(full=True)." if n_further else ""
+    return Table("", ["Cells of method", *states, "computing"], rows, foot=foot)
 
 
 def _study_table(status: StudyStatus) -> Table:
+    """Return the number of cells of each data set and method in each state."""
     table = status.table
     title, unsettled = "Cells of each data set and method", table[list(STATES[1:])].sum(axis=1) > 0
     if len(table) > MAX_STUDY_ROWS:
@@ -101,37 +151,35 @@ def _study_table(status: StudyStatus) -> Table:
     return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
 
-def _study_notes(status: StudyStatus) -> list[str]:
-    """Return why cells failed, warnings of methods, notes on the data, and the next step."""
-    notes = []
-    failures: dict[Any, list[int]] = {}  # failures of one argument by one rule are alike, whatever the values
+def failure_findings(status: StudyStatus) -> list[RecordFinding]:
+    """Return why cells failed; failures of one argument by one requirement are one finding, whatever the values."""
+    failures: dict[Any, list[int]] = {}
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
         if state == "failed":
             values = dict(cell_notes[0].values)
-            failures.setdefault((cell_notes[0].code, values.get("argument"), values.get("requirement")), []).append(
-                place
-            )
-    for places in list(failures.values())[:MAX_REASONS]:
+            key = cell_notes[0].code, values.get("argument"), values.get("requirement")
+            failures.setdefault(key, []).append(place)
+    findings = []
+    for places in failures.values():
         failed = status.cells.iloc[places]
         reasons = [shortened_reason(reason) for reason in dict.fromkeys(failed["reason"])]
-        suffix = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
-        notes.append(f"{_cell_count(len(failed))} failed, {_cell_places(failed)}: {reasons[0]}{suffix}")
-    if len(failures) > MAX_REASONS:
-        notes.append(f"{len(failures) - MAX_REASONS} more reasons are in `failures`.")
-    notes += study_warnings(status)[:MAX_REASONS]
-    data_notes = study_data_notes(status)
-    notes += data_notes[:MAX_DATA_NOTES]
+        others = f" (and {len(reasons) - 1} with other values)" if len(reasons) > 1 else ""
+        where = _cell_places(failed)
+        findings.append(
+            record_finding("study.failed", count=len(failed), places=where, reason=reasons[0], others=others)
+        )
+    return findings
+
+
+def study_notes(status: StudyStatus, full: bool) -> list[str]:
+    """Return warnings of methods, notes on the data, and the methods that seeds do not change."""
+    data_notes = study_data_notes(status, full)
+    notes = [*study_warnings(status)[:MAX_REASONS], *data_notes[:MAX_DATA_NOTES]]
     if len(data_notes) > MAX_DATA_NOTES:
         notes.append(f"{len(data_notes) - MAX_DATA_NOTES} more notes are in `notes`.")
     same = [name for name in status.deterministic if (status.cells["embedding"] == name).any()]
     if same and status.cells["replicate"].nunique() > 1:
-        same_text = "has the same coordinates in all replicates on the same points"
-        names, random_measures = ", ".join(same), "measures that draw (folds, samples of pairs) differ"
-        notes.append(f"Seeds change nothing in {names}: each {same_text}; {random_measures}.")
-    if not status.complete:
-        notes.append("run() continues; what is done is not computed again.")
-    elif status.count("failed"):
-        notes.append("run(retry_failed=True) tries again what failed.")
+        notes.append(record_finding("study.deterministic", names=same).text)
     return notes
 
 
@@ -150,14 +198,18 @@ def study_warnings(status: StudyStatus) -> list[str]:
     return texts
 
 
-def study_data_notes(status: StudyStatus) -> list[str]:
-    """Return the notes on data sets and methods; data sets with the same note are named together."""
-    datasets_by_note: dict[Note, list[str]] = {}
+def study_data_notes(status: StudyStatus, full: bool = True) -> list[str]:
+    """Return the notes on data sets and methods; those with the same values, in short of one code, are one sentence."""
+    notes_by_code: dict[str | Note, dict[Note, list[str]]] = {}
     for dataset, note in zip(status.notes["dataset"], notes_of_table(status.notes), strict=True):
-        datasets_by_note.setdefault(note, []).append(dataset)
-    return [
-        f"On {_names_or_count(dict.fromkeys(names), 'data sets')}: {note}" for note, names in datasets_by_note.items()
-    ]
+        notes_by_code.setdefault(note if full else note.code, {}).setdefault(note, []).append(dataset)
+    texts = []
+    for notes in notes_by_code.values():
+        (note, names), *others = notes.items()
+        n_others = len({name for _, datasets in others for name in datasets} - set(names))
+        more = f" (and {count_noun(n_others, 'data set')} with other values)" if n_others else ""
+        texts.append(f"On {_names_or_count(dict.fromkeys(names), 'data sets')}{more}: {note}")
+    return texts
 
 
 def _cell_count(count: int) -> str:
@@ -184,9 +236,10 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
         view = read_study(table, recipe, file.reference())
     comparison, reason = _compare_or_reason(study.path)
     best = "the best mean rank of a column"
-    ranking = _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
+    ranking = [Paragraph(finding.text, "finding") for finding in study_findings(status)]
+    ranking += _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
     if reason:
-        ranking = [Paragraph(f"The methods were not compared across data sets: {reason}.", "note")]
+        ranking.append(Paragraph(f"The methods were not compared across data sets: {reason}.", "note"))
     several = any(any(cell.small) for family in view.families for row in family.rows for cell in row)
     note = "A stronger shade is better within a row, ● the best value."
     note = note if folder is None else "The best value of a row is bold."
@@ -195,17 +248,17 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
         _study_measure_section(view, family, i, comparison, folder) for i, family in enumerate(view.families)
     ]
     sections = [
-        Section("Who is ahead", ranking, "ahead", "Ahead"),
+        Section("Ranking", ranking, "ranking", "Ranking"),
         Section(
-            "Every data set",
+            "Values on each data set",
             [Paragraph(note + spread_text, "note"), *measure_sections] if measure_sections else [],
             "values",
             "Data sets",
         ),
-        Section("How far the study is", list(_progress_parts(status)), "state", "State"),
+        Section("Cells", list(_progress_parts(status)), "cells", "Cells"),
         *closing_sections(
             list(study_cautions(status, recipe, comparison, has_spread=several)),
-            [*study_data_notes(status), *study_warnings(status)],
+            study_notes(status, full=False),
             f"dreval.Study.open({study.path.name!r}).report({name!r})",
             list(study_settings(recipe)),
             list(recipe["versions"].items()),
@@ -240,9 +293,8 @@ def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) ->
     ]
     rows = rank_rows(comparison, [family.key for family in measures], view.methods)
     note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
-    findings = [Paragraph(text, "finding") for text in outcomes(comparison)]
     return [
-        *findings,
+        answer_lines(comparison, with_cautions=False),
         Paragraph(note, "note"),
         Table("Mean ranks", heads, rows, caption="Methods down, measures across", style="heat"),
     ]
@@ -305,12 +357,8 @@ def _progress_parts(status: Any) -> Iterator[Part]:
     table = Table("State of the cells", heads, rows, caption=caption, wide=False)
     counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
     yield Details(f"Cells: {counts}", [table], opened=not status.complete)
-    failed = [
-        TermEntry(failure["method"], f"{failure['where']}: {failure['why']}", is_name=True)
-        for failure in failure_reasons(status)
-    ]
-    if failed:
-        yield Section("What failed", [Terms(failed)])
+    if failures := failure_findings(status):
+        yield Section("Failures", [Items([finding.text for finding in failures])])
 
 
 MAX_NARROW_METHODS = 6  # methods; with more the table of a measure has the page's width
@@ -441,17 +489,6 @@ def study_meta(status: Any, recipe: Mapping[str, Any]) -> str:
     return ", ".join([*parts, f"k = {ks}", f"seed {recipe['random_state']}"])
 
 
-def failure_reasons(status: Any) -> list[dict[str, str]]:
-    """Return the reasons of failures, each with its places."""
-    reasons = []
-    for (method, reason), rows in status.failures.groupby(["embedding", "reason"], sort=False):
-        places = list(dict.fromkeys(rows["dataset"]))
-        reasons.append(
-            {"method": method, "where": f"{count_noun(len(rows), 'cell')}, on {join_and(places)}", "why": reason}
-        )
-    return reasons
-
-
 def study_cautions(
     status: Any, recipe: Mapping[str, Any], comparison: Comparison | None, *, has_spread: bool = True
 ) -> Iterator[str]:
@@ -464,20 +501,20 @@ def study_cautions(
     if comparison is not None:
         n = len(recipe["datasets"])
         yield (
-            f"The {n} data sets are the sample. The tests speak of further data sets like these, not of other kinds, "
-            "and not of any one of them."
+            f"The {n} data sets are the sample. The tests refer to further data sets like these, not to other kinds, "
+            "and not to any one of them."
         )
     if status.cells["replicate"].nunique() > 1:
-        marks = "“±” is the standard deviation over replicates, no interval. " * has_spread
-        yield f"{marks}Replicates are no new data sets and add nothing to their number."
+        marks = "“±” is the standard deviation over replicates, not an interval. " * has_spread
+        yield f"{marks}Replicates are not further data sets and add nothing to their number."
     else:
         yield "Each method was run once on each data set; another seed may give another embedding."
     if recipe["subsample"]:
-        yield "Replicates see parts of the points at the same k, which is a larger part of fewer points."
+        yield "Each replicate has part of the points at the same k, which is a larger share of fewer points."
     if len(recipe["n_neighbors"]) == 1:
-        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may be another."
-    yield "Methods were run with the parameters below. With others, tuned to the data, the order may be another."
-    yield "Measures ask different things; a method that is best by one may be last by another."
+        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may differ."
+    yield "Methods were run with the parameters below. With others, tuned to the data, the order may differ."
+    yield "Measures answer different questions: the best method by one may be the last by another."
 
 
 def _anchor_text(setting: int | str | None) -> str:

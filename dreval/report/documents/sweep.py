@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from dreval.glossary import format_number, format_p
+from dreval.records.notes import Note
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
 from dreval.report._style import figure_style
@@ -25,10 +25,10 @@ from dreval.report.document import (
     Table,
     TermEntry,
     WideFigure,
-    record_document,
     same_digits,
 )
 from dreval.report.documents.evaluation_page import closing_sections, measure_entry, visible_rows
+from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep
 from dreval.report.format import (
@@ -38,143 +38,196 @@ from dreval.report.format import (
     setting_text,
     value_text,
 )
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.result_view import (
     make_column,
     measure_text,
 )
 
-# Sweeps: the settings that are not distinguishable from the best, in a sentence, then their values.
+# Sweeps: the settings that are not significantly worse than the best, in sentences, then their values.
 
-MAX_SETTINGS = 30
+MAX_SETTINGS = 30  # rows of a full table
+MAX_SHORT_SETTINGS = 10  # rows of a short table
 MAX_NAMED_SETTINGS = 6  # settings in a sentence
+RELIABLE_REPLICATES = 5  # replicates from which on intervals and tests are reliable
+FEW_CODE = "sweep.few"  # the note on few replicates, which a finding repeats in short
 VERDICTS = {True: "best set", False: "worse"}
 
 
-def sweep_summary(sweep: Sweep) -> Document:
-    """Return the answer of each measure in a sentence, a table for each, and why settings are not judged."""
-    recipe = sweep.recipe
-    replicates = f"{recipe['parameters']['n_replicates']} {sweep.over}"
-    header = [("Source", str(recipe["source"])), ("Points n", format_number(recipe["n"]))]
-    header += [("Columns p", format_number(recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
-    header += [("Replicates", replicates), ("Level", f"{1 - sweep.alpha:g}"), ("Seed", str(recipe["random_state"]))]
-    tables = [_sweep_table(sweep, name) for name in sweep.measures]
-    first_rows = sweep.of()
-    unjudged = [
+def sweep_summary(sweep: Sweep, full: bool) -> Document:
+    """Return the answer of each measure, its settings from the best on, and why settings were not evaluated."""
+    settings = [("Source", sweep.recipe["source"]), ("Points n", format_number(sweep.recipe["n"]))]
+    settings += [("Columns p", format_number(sweep.recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
+    settings += [("Replicates", replicates_text(sweep)), ("Level", f"{1 - sweep.alpha:g}")]
+    settings += [("Seed", sweep.recipe["random_state"])]
+    first, *others = sweep_answers(sweep)
+    return record_summary(
+        "Sweep",
+        first,
+        [_sweep_table(sweep, name, MAX_SETTINGS if full else MAX_SHORT_SETTINGS) for name in sweep.measures],
+        sweep_notes(sweep, full),
+        full=full,
+        settings=settings,
+        call=sweep.recipe["call"],
+        answers=[Paragraph(findings_text(findings), "finding") for findings in others],
+    )
+
+
+def sweep_answers(sweep: Sweep) -> list[list[RecordFinding]]:
+    """Return the findings of each measure, and the limits of all."""
+    return [*(sweep_findings(sweep, name) for name in sweep.measures), sweep_limits(sweep)]
+
+
+def replicates_text(sweep: Sweep) -> str:
+    """Return the number of replicates, as "5 halves"."""
+    return f"{sweep.recipe['parameters']['n_replicates']} {sweep.over}"
+
+
+def sweep_notes(sweep: Sweep, full: bool) -> list[Note | str]:
+    """Return why settings were not evaluated, and the notes on the sweep; in full also on few replicates."""
+    unevaluated = [
         f"{setting_text(setting)}: {text.rstrip('.')}."
-        for setting, text in zip(sweep.settings, first_rows["note"], strict=True)
+        for setting, text in zip(sweep.settings, sweep.of()["note"], strict=True)
         if text
     ]
-    caution = "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
-    answers = [sweep_answer(sweep, name) for name in sweep.measures]
-    return record_document("Sweep", header, tables, [*unjudged, *sweep.notes, caution], recipe["call"], answers)
+    return [*unevaluated, *(note for note in sweep.notes if full or note.code != FEW_CODE)]
 
 
-def sweep_answer(sweep: Sweep, measure: str | None = None) -> str:
-    """Return which settings are not distinguishable from the best by a measure, are worse, or are not judged.
+def sweep_limits(sweep: Sweep) -> list[RecordFinding]:
+    """Return the warning of few replicates, and what the best set does not show."""
+    count = sweep.recipe["parameters"]["n_replicates"]
+    needed = [RELIABLE_REPLICATES, *(dict(note.values)["needed"] for note in sweep.notes if note.code == FEW_CODE)]
+    few = [record_finding("sweep.few", replicates=count, needed=max(needed))] if count < max(needed) else []
+    return [*few, record_finding("sweep.caution")]
+
+
+def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFinding]:
+    """Return which setting is best by a measure, which are not significantly worse, and the nearest one that is.
 
     Examples
     --------
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
-    >>> found = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
-    >>> sweep_answer(found).split(" (")[0]
-    'n_neighbors = 40 has the best mean'
+    >>> sweep = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
+    >>> sweep_findings(sweep)[0].text.split(" mean")[0]
+    'n_neighbors = 40 has the best'
     """
     rows, order = sweep.of(measure), sweep.order(measure)
     in_best_set = rows["in_best_set"]
-    best_set, worse, unjudged = (
-        [sweep.settings[h] for h in order if mask[h]]
+    best_set, worse, failed = (
+        [place for place in order if mask[place]]
         for mask in (in_best_set.fillna(False), ~in_best_set.fillna(True), in_best_set.isna())
     )
-    by = measure_text(rows)
+    text = measure_text(rows)
     if not best_set:
-        return f"No setting can be judged ({by}): see the notes."
+        return [record_finding("sweep.none", measure=text)]
     best, *others = best_set
-    if worse and not others:
-        text = f"{_setting_list([best])} is the best ({by}); {_worse_text(worse, bool(unjudged), best_set)}"
-    else:
-        text = f"{_setting_list([best])} has the best mean ({by})"
-        others_text = (
-            f"{_setting_list(others, [best])} {'is' if len(others) == 1 else 'are'} not distinguishable from it"
-        )
-        if not worse and not unjudged:
-            others_text = f"none of the {len(others):,} other settings is distinguishable from it"
-            others_text = "the other setting is not distinguishable from it" if len(others) == 1 else others_text
-        text += f"; {others_text}" if others else ""
-        text += f"; {_worse_text(worse, bool(unjudged), best_set)}" if worse else ""
-        text += _crossed_text(sweep, rows, order)
-    if unjudged:
-        text += (
-            f"; {_setting_list(unjudged, best_set)} {'is' if len(unjudged) == 1 else 'are'} not judged, see the notes"
-        )
-    return f"{text}."
+    numbers = {"best": _setting_list(sweep, [best]), "measure": text, "mean": float(rows["mean"][best])}
+    numbers |= {"low": float(rows["conf_low"][best]), "high": float(rows["conf_high"][best])}
+    numbers["level"] = f"{100 * (1 - sweep.alpha):g} %"
+    if others:
+        numbers["others"] = _others_text(sweep, others, best, all_others=not worse and not failed)
+    findings = [record_finding(f"sweep.{'best' if others else 'single' if worse else 'only'}", **numbers)]
+    if worse:
+        nearest = {"setting": _setting_list(sweep, worse[:1]), "mean": float(rows["mean"][worse[0]])}
+        findings.append(record_finding("sweep.outside", p=float(rows["p_value"][worse[0]]), **nearest))
+        if order.index(worse[0]) < order.index(best_set[-1]):
+            findings.append(record_finding("sweep.crossed", last=_setting_list(sweep, best_set[-1:])))
+    if failed:
+        findings.append(record_finding("sweep.failed", settings=_setting_list(sweep, failed)))
+    return findings
 
 
-def _crossed_text(sweep: Sweep, rows: Any, order: Sequence[int]) -> str:
-    """Return that settings are worse than the best although their mean is better than that of one in the best set.
-
-    With few replicates standard errors differ much: the differences of the setting in the set vary more.
-    """
-    in_best_set = rows["in_best_set"]
-    best_rows = [h for h in order if in_best_set.fillna(False)[h]]
-    places = [place for place, h in enumerate(order) if not in_best_set.fillna(True)[h]]
-    before = [sweep.settings[order[place]] for place in places if place < order.index(best_rows[-1])]
-    if not before:
-        return ""
-    last, means = sweep.settings[best_rows[-1]], "mean" if len(before) == 1 else "means"
-    start = f"the {means} of {_setting_list(before, [last])} {'is' if len(before) == 1 else 'are'} better than that of"
-    return f"; {start} {_setting_list([last], before)}, whose differences from better settings vary more"
+def _others_text(sweep: Sweep, others: Sequence[int], best: int, *, all_others: bool) -> str:
+    """Return the other settings of the best set with their verb: all of them, or a few by name."""
+    verb = "is" if len(others) == 1 else "are"
+    if all_others:
+        return f"the other setting {verb}" if len(others) == 1 else f"the {len(others):,} other settings {verb}"
+    return f"{_setting_list(sweep, others, [best])} {verb}"
 
 
-def _worse_text(worse: Sequence[Mapping[str, Any]], has_unjudged: bool, best_set: Sequence[Mapping[str, Any]]) -> str:
-    """Return which settings are worse: a few by name, else their number."""
-    verb = "is" if len(worse) == 1 else "are"
-    one_option = len({name for setting in (*worse, *best_set) for name in setting}) == 1
-    if len(worse) == 1 or (one_option and len(worse) <= MAX_NAMED_SETTINGS):
-        return f"{_setting_list(worse, best_set)} {verb} worse"
-    return f"the {len(worse):,} other settings {'that are judged ' if has_unjudged else ''}{verb} worse"
-
-
-def _setting_list(settings: Sequence[Mapping[str, Any]], after: Sequence[Mapping[str, Any]] = ()) -> str:
+def _setting_list(sweep: Sweep, places: Sequence[int], after: Sequence[int] = ()) -> str:
     """Return settings in a sentence; a single option is named once, and not repeated after other settings."""
-    names = {name for setting in (*settings, *after) for name in setting}
+    settings = [sweep.settings[place] for place in places]
     listed = settings if len(settings) <= MAX_NAMED_SETTINGS else settings[: MAX_NAMED_SETTINGS - 1]
     remaining = [f"{len(settings) - len(listed):,} more"] if len(listed) < len(settings) else []
+    names = {name for place in (*places, *after) for name in sweep.settings[place]}
     if len(names) == 1:
         (name,) = names
         text = join_and([*(value_text(setting[name]) for setting in listed), *remaining])
         return text if after else f"{name} = {text}"
+    if len(settings) == 1 and not after:
+        return setting_text(settings[0])
     return join_and([*(f"({setting_text(setting)})" for setting in listed), *remaining])
 
 
-def _sweep_table(sweep: Sweep, measure: str) -> Table:
-    """Return the settings with means, intervals, p-values and verdicts by one measure; of many the best."""
+def table_order(sweep: Sweep, measure: str) -> list[int]:
+    """Return the settings of a table: the best set by value, then the others by value."""
+    in_best_set = sweep.of(measure)["in_best_set"].fillna(False)
+    return sorted(sweep.order(measure), key=lambda place: not in_best_set[place])
+
+
+def _sweep_table(sweep: Sweep, measure: str, max_rows: int) -> Table:
+    """Return the settings with means, intervals, p-values and verdicts by one measure, the best first."""
     rows = sweep.of(measure)
-    if len(rows) > MAX_SETTINGS:
-        higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-        rows = rows.sort_values("mean", ascending=not higher, kind="stable", na_position="last").head(MAX_SETTINGS)
-    means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
-    lines = []
-    for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):
-        is_judged = not np.isnan(row["p_value"])
-        is_best = is_judged and bool(row["in_best_set"])
-        lines.append(
-            [
-                *(value_text(sweep.settings[at].get(name, "")) for name in sweep.options),
-                Cell(mean, emphasis="best") if is_best else mean,
-                f"{low} to {high}" if low else "",
-                str(row["n_replicates"]),
-                format_p(row["p_value"], sweep.alpha),
-                VERDICTS[is_best] if is_judged else "not judged",
-            ]
-        )
-    level = f"{100 * (1 - sweep.alpha):g} %"
-    columns = [*sweep.options, "mean", f"{level} interval", "runs", "p", "verdict"]
+    lines = [
+        [
+            *row.options,
+            Cell(row.mean, emphasis="best" if row.is_best else ""),
+            row.interval,
+            row.runs,
+            row.p,
+            row.verdict,
+        ]
+        for row in setting_rows(sweep, measure)[:max_rows]
+    ]
+    columns = [*sweep.options, "mean", f"{100 * (1 - sweep.alpha):g} % interval", "runs", "p", ""]
     n_further = len(sweep.settings) - len(lines)
-    foot = f"the best {len(lines)}, {count_noun(n_further, 'further setting')} in tidy()." if n_further else ""
+    foot = f"{count_noun(n_further, 'further setting')} in tidy()." if n_further else ""
     title = measure_text(rows)
-    best = "not distinguishable from the best" if rows["in_best_set"].any() else ""
-    return Table(title[:1].upper() + title[1:], columns, lines, names=len(sweep.options), foot=foot, best=best)
+    best = "best, or not significantly worse than the best" if rows["in_best_set"].any() else ""
+    heading = title[:1].upper() + title[1:] if len(sweep.measures) > 1 else ""
+    return Table(heading, columns, lines, names=len(sweep.options), foot=foot, best=best)
+
+
+@dataclass(frozen=True)
+class SettingRow:
+    """The texts of one setting in a table, and its mean."""
+
+    options: tuple[str, ...]
+    value: float
+    mean: str
+    interval: str
+    runs: str
+    p: str
+    is_best: bool
+    verdict: str
+    note: str
+
+
+def setting_rows(sweep: Sweep, measure: str) -> list[SettingRow]:
+    """Return the settings of a table of one measure: the best set by value, then the others by value."""
+    rows = sweep.of(measure)
+    means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
+    setting_texts = []
+    for place in table_order(sweep, measure):
+        row = rows.loc[place]
+        is_evaluated = not math.isnan(row["p_value"])
+        is_best = is_evaluated and bool(row["in_best_set"])
+        setting_texts.append(
+            SettingRow(
+                options=tuple(value_text(sweep.settings[place].get(name, "")) for name in sweep.options),
+                value=float(row["mean"]),
+                mean=means[place],
+                interval=f"{lows[place]} to {highs[place]}" if lows[place] else "",
+                runs=str(row["n_replicates"]),
+                p=format_p(row["p_value"], sweep.alpha),
+                is_best=is_best,
+                verdict=VERDICTS[is_best] if is_evaluated else "not evaluated",
+                note=str(row["note"]),
+            )
+        )
+    return setting_texts
 
 
 # The report of a sweep: the answer, a figure and a table for each measure, and what does not follow.
@@ -184,8 +237,8 @@ MAX_SWEEP_FIGURES = 12  # measures that have a figure
 
 def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a sweep, in order: of a page, or of a text with figures in a ``folder``."""
-    summary = sweep_summary(sweep)
-    answers = [Paragraph(sweep_answer(sweep, name), "finding") for name in sweep.measures]
+    summary = sweep_summary(sweep, full=True)
+    answers = list(map(findings_text, sweep_answers(sweep)))
     measure_sections = [
         _sweep_measure_section(sweep, name, number, folder) for number, name in enumerate(sweep.measures)
     ]
@@ -196,12 +249,12 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
     ]
     versions = [(str(name), str(version)) for name, version in sweep.recipe["versions"].items()]
     sections = [
-        Section("Which settings?", answers, "best", "Best set"),
+        Section("Which settings?", [Paragraph(text, "finding") for text in answers], "best", "Best set"),
         Section("Measure by measure", measure_sections, "measures", "Measures"),
-        *closing_sections(list(_sweep_cautions(sweep)), summary.notes[:-1], summary.call, settings, versions, entries),
+        *closing_sections(list(_sweep_cautions(sweep)), summary.notes, summary.call, settings, versions, entries),
     ]
     level, recipe = f"{100 * (1 - sweep.alpha):g} %", sweep.recipe
-    meta = [count_noun(recipe["n"], "point"), f"{recipe['parameters']['n_replicates']} {sweep.over}", f"level {level}"]
+    meta = [count_noun(recipe["n"], "point"), replicates_text(sweep), f"level {level}"]
     heading = f"Sweep of {number_word(len(sweep.settings))} settings of {recipe['source']}"
     return Document(
         heading if title is None else title,
@@ -212,7 +265,7 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
 
 
 def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureFolder | None) -> Section:
-    """Return the section of one measure: its question, its figure, and a row for each setting."""
+    """Return the section of one measure: its question, its figure, and a row for each setting, the best first."""
     rows = sweep.of(name)
     title = measure_text(rows)
     title = title[:1].upper() + title[1:]
@@ -225,28 +278,22 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
             parts.append(WideFigure(PageFigure(inline_svg(figure, f"s{number}", caption)), f"Figure of {title}", "cd"))
         else:
             parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
-    level = f"{100 * (1 - sweep.alpha):g} %"
-    heads = [Column(option, "" if at else "text", is_name=True) for at, option in enumerate(sweep.options)]
-    heads += [Column("mean"), Column(f"{level} interval"), Column("runs"), Column("p"), Column("verdict", "text")]
-    means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
-    lines = []
-    for (at, row), mean, low, high in zip(rows.iterrows(), means, lows, highs, strict=True):
-        options = [value_text(sweep.settings[at].get(option, "")) or MISSING_VALUE for option in sweep.options]
-        is_judged = not math.isnan(row["p_value"])
-        is_best = is_judged and bool(row["in_best_set"])
-        verdict = VERDICTS[is_best] if is_judged else "not judged"
-        lines.append(
-            [
-                *(Cell(text, "name") for place, text in enumerate(options)),
-                Cell(mean or MISSING_VALUE, "number", "best" if is_best else "", repr(float(row["mean"]))),
-                Cell(f"{low} to {high}" if low else MISSING_VALUE, "number"),
-                Cell(format_number(row["n_replicates"]), "number"),
-                Cell(format_p(row["p_value"], sweep.alpha) or MISSING_VALUE, "number"),
-                Cell(verdict, "text", note=str(row["note"])),
-            ]
-        )
-    note = "Best set: not distinguishable from the best. p is that of the test that a setting is the best, adjusted for"
-    note += f" the choice among {count_noun(len(lines), 'setting')}."
+    heads = [Column(option, "name", is_name=True) for option in sweep.options]
+    heads += [Column("mean"), Column(f"{100 * (1 - sweep.alpha):g} % interval"), Column("runs"), Column("p")]
+    heads.append(Column("verdict", "text"))
+    lines = [
+        [
+            *(Cell(text or MISSING_VALUE, "name") for text in row.options),
+            Cell(row.mean or MISSING_VALUE, "number", "best" if row.is_best else "", repr(row.value)),
+            Cell(row.interval or MISSING_VALUE, "number"),
+            Cell(row.runs, "number"),
+            Cell(row.p or MISSING_VALUE, "number"),
+            Cell(row.verdict, "text", note=row.note),
+        ]
+        for row in setting_rows(sweep, name)
+    ]
+    note = "Best set: the best, and the settings that are not significantly worse. p is that of the test that a setting"
+    note += f" is the best, adjusted for the choice among {count_noun(len(lines), 'setting')}."
     caption, n_visible = "A row for each setting", visible_rows(len(lines))
     table = Table(f"Settings by {title}", heads, lines, caption=caption, visible_rows=n_visible)
     return Section(title, [*parts, table, Paragraph(note, "note")])
@@ -255,9 +302,9 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
 def _sweep_cautions(sweep: Sweep) -> Iterator[str]:
     """Yield conclusions that do not follow."""
     yield "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
-    yield "The best value is too optimistic, since it was chosen for its size: report that of other points."
+    yield "The best value is too optimistic, since it was chosen for its size: report its value on other points."
     if sweep.over == "seeds":
-        yield "Only seeds differed: the sets are for these points, and with other points they may be others."
+        yield "Only seeds differed: the best sets refer to these points, and other points may have others."
     else:
-        yield "The sets are for n / 2 points, as halves have them; with more points the best setting may be another."
-    yield "Another measure asks another question, and may have another set."
+        yield "The best sets refer to n / 2 points, as in the halves; with more points another setting may be best."
+    yield "Each measure asks another question and may have another best set."

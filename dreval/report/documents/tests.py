@@ -11,29 +11,19 @@ import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
-from dreval.registry import MEASURES
-from dreval.report.document import (
-    CODES,
-    MISSING_VALUE,
-    Cell,
-    Column,
-    Document,
-    Table,
-    record_document,
-    same_digits,
-    significance_stars,
-)
+from dreval.registry import MEASURES, TESTS
+from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
+from dreval.report.documents.small import record_summary
 from dreval.report.findings import (
     NULL_DATA_NAMES,
     RESIDUAL,
     is_smallest,
-    limit_text,
-    noise_finding,
     noise_text,
     smallest_p_text,
 )
-from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, probability
-from dreval.report.render.markup import isolate_name
+from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
+from dreval.report.record_findings import RecordFinding, findings_text, record_finding
+from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -49,11 +39,17 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "unbiased": "Unbiased statistic",
     "wilks": "Wilks' lambda",
 }
+MAX_ABBREVIATION = 4  # letters of a test's name that is an abbreviation
+SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
+    "within": " within blocks",
+    "blocks": " (with whole blocks of rows exchangeable)",
+    "cyclic": " (as stationary series)",
+}
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
-def test_summary(test: IndependenceTest) -> Document:
-    """Return header, the test, other values, one row per variable, and notes."""
+def test_summary(test: IndependenceTest, full: bool) -> Document:
+    """Return the conclusion of a test, its numbers, and in full its other values and those of each variable."""
     recipe, extra, sides = test.recipe, test.extra, test.variables
     stems = [key[:-2] for key in extra if key.endswith("_x")]  # one value per variable: ``..._x``, ``..._y`` and so on
     stems = [stem for stem in stems if all(f"{stem}_{side}" in extra for side in sides)]
@@ -64,37 +60,79 @@ def test_summary(test: IndependenceTest) -> Document:
     }
     scalars = [key for key, value in extra.items() if value is None or isinstance(value, str | float | int)]
     method = recipe.get("parameters", {}).get("method")
-    resamples_label = "Cyclic shifts" if _is_cyclic(test) else "Permutations"
-    header = [
+    settings = [
         ("n", format_number(recipe.get("n"))),
-        (resamples_label, format_number(test.n_resamples) if test.n_resamples else APPROXIMATIONS.get(method, "none")),
+        (
+            "Cyclic shifts" if _is_cyclic(test) else "Permutations",
+            format_number(test.n_resamples) if test.n_resamples else APPROXIMATIONS.get(method, "none"),
+        ),
         (test.effect_size_name, _cell(float(test.effect_size) + 0.0)),
         *((_label(key), _cell(extra[key])) for key in scalars if key not in shown_elsewhere),
-        ("Seed", str(recipe.get("random_state", ""))),
+        ("Seed", recipe.get("random_state")),
     ]
-    tables = [_test_table(test, significance_stars(test.p_value))]
-    if stems:
-        labels = recipe.get("labels", sides)
-        rows = [
-            [label, *(_cell(extra[f"{stem}_{side}"]) for stem in stems)]
-            for side, label in zip(sides, labels, strict=True)
-        ]
-        tables.append(Table("Variables", ["", *map(_label, stems)], rows))
-    return record_document(test.title, header, tables, test.notes, test.call)
+    labels = recipe.get("labels", sides)
+    variables = [
+        [label, *(_cell(extra[f"{stem}_{side}"]) for stem in stems)] for side, label in zip(sides, labels, strict=True)
+    ]
+    return record_summary(
+        test.title,
+        test_findings(test),
+        [_test_table(test)],
+        test.notes,
+        full=full,
+        settings=settings,
+        details=[Table("", ["Variable", *map(_label, stems)], variables)] if stems else [],
+        call=test.call,
+    )
 
 
-def _test_table(test: IndependenceTest, stars: str) -> Table:
+def test_findings(test: IndependenceTest) -> list[RecordFinding]:
+    """Return the conclusion of a test of independence, and what p does not say."""
+    variables = test.recipe.get("labels", test.variables)
+    scheme = test.recipe.get("parameters", {}).get("permutation", "free")
+    numbers = {"variables": variables, "scheme": SCHEMES.get(scheme, ""), "test": test_name(test.test)}
+    numbers |= {"p": test.p_value, "effect_name": test.effect_size_name, "effect": float(test.effect_size)}
+    of_groups = test.test in TESTS and TESTS.card(test.test).second == "groups"
+    limits = resampling_findings(test, LEVEL, "test")
+    if test.p_value > LEVEL:
+        return [record_finding("test.no_difference" if of_groups else "test.no_dependence", **numbers), *limits]
+    kind = "test.different" if of_groups else "test.dependent" if len(variables) == 2 else "test.not_mutual"
+    strength = record_finding("test.strength", effect_name=test.effect_size_name)
+    return [record_finding(kind, **numbers), *(limits or [strength])]
+
+
+def test_name(name: str) -> str:
+    """Return the name of a test as it is printed: short names are abbreviations."""
+    return name.upper() if len(name) <= MAX_ABBREVIATION else name
+
+
+def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[RecordFinding]:
+    """Return the limits of a p by resampling: too few resamples, the smallest p possible, and a borderline p."""
+    count, (low, high) = test.n_resamples, test.p_interval
+    if test.p_kind in ("exact", "asymptotic", "approximate") or not count or low != low:
+        return []
+    smallest = 1 / (count + 1)
+    if smallest > level:
+        return [record_finding(f"{group}.too_few", count=count, smallest=smallest, alpha=level)]
+    if low <= level <= high and low < high:
+        return [record_finding(f"{group}.borderline", low=low, high=high)]
+    if is_smallest({"n_resamples": count, "p_value": test.p_value}):
+        return [record_finding(f"{group}.smallest", p=test.p_value, count=count)]
+    return []
+
+
+def _test_table(test: IndependenceTest) -> Table:
     """Return the statistic, its p-value and the null distribution in one row."""
     null, (low, high) = test.null_distribution, test.p_interval
     means = [] if math.isnan(test.null_mean) else [test.null_mean]
     values = [test.statistic, *means, *([float(np.quantile(null, 0.95))] if len(null) else [])]
     statistic, *quantiles = same_digits(values)
-    interval = f"[{low:.3f}, {high:.3f}]".replace("0.", ".") if low < high else _p_kind(test)
-    row = [test.test, statistic, *quantiles, format_p(test.p_value), interval, stars]
+    interval = f"{low:.3f} to {high:.3f}".replace("0.", ".") if low < high else _p_kind(test)
     nulls = ["null mean", "null 95 %"][: len(quantiles)]
-    columns = ["", "statistic", *nulls, "p", "95 % interval of p", ""]
-    hypothesis = test.recipe.get("hypothesis", "the variables are independent")
-    return Table(f"H0: {hypothesis}", columns, [row], foot=CODES if stars else "")
+    n = format_number(test.recipe.get("n"))
+    row = [test_name(test.test), statistic, *quantiles, format_p(test.p_value), interval, *[n] * bool(n)]
+    title = f"H0: {test.recipe.get('hypothesis', 'the variables are independent')}"
+    return Table(title, ["", "statistic", *nulls, "p", "interval of p", *["n"] * bool(n)], [row])
 
 
 def _is_cyclic(test: IndependenceTest) -> bool:
@@ -119,119 +157,120 @@ def _label(key: str) -> str:
     return EXTRA_LABELS.get(key, key.replace("_", " ").capitalize())
 
 
-def sensitivity_summary(sensitivity: Sensitivity) -> Document:
-    """Return one row for each value of the setting."""
-    header = [
-        ("n", format_number(sensitivity.n)),
-        ("Permutations", format_number(sensitivity.n_resamples)),
-        ("Test", sensitivity.test),
-        ("Default", f"{sensitivity.usual:g}"),
-    ]
+def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Document:
+    """Return at which values of the setting the test rejects, and one row for each value."""
     rows = [
         [
             f"{row[sensitivity.setting]:.3g}",
             *(format_number(row[name]) for name in ("statistic", "null_mean", "null_95", "effect_size")),
             format_p(row["p_value"]),
-            significance_stars(row["p_value"]),
         ]
         for row in sensitivity.table.to_dict("records")
     ]
-    columns = [sensitivity.setting, "statistic", "null mean", "null 95 %", "effect", "p", ""]
-    foot = CODES if any(row[-1] for row in rows) else ""
-    note = "The p-values are not adjusted: a setting chosen because its p is small gives no test."
-    return record_document(
-        f"Sensitivity to {sensitivity.setting}", header, [Table("", columns, rows, foot=foot)], [note]
-    )
+    columns = [sensitivity.setting, "statistic", "null mean", "null 95 %", "effect", "p"]
+    settings = [("n", format_number(sensitivity.n)), ("Permutations", format_number(sensitivity.n_resamples))]
+    settings += [("Test", test_name(sensitivity.test)), ("Default", f"{sensitivity.usual:g}")]
+    title, findings = f"Sensitivity to {sensitivity.setting}", sensitivity_findings(sensitivity)
+    return record_summary(title, findings, [Table("", columns, rows)], full=full, settings=settings)
 
 
-def certificate_summary(certificate: Certificate) -> Document:
-    """Return errors, tests with the effect size first, and the verdict."""
+def sensitivity_findings(sensitivity: Sensitivity) -> list[RecordFinding]:
+    """Return at how many values of the setting the test rejects, and at its default."""
+    table, setting = sensitivity.table, sensitivity.setting
+    ps = table["p_value"].astype(float)
+    numbers: dict[str, Any] = {"test": test_name(sensitivity.test), "setting": setting, "count": len(ps)}
+    rejected = int((ps <= LEVEL).sum())
+    if not rejected:
+        kind, numbers["low"] = "sensitivity.none", float(ps.min())
+    elif rejected == len(ps):
+        kind, numbers["high"] = "sensitivity.all", float(ps.max())
+    else:
+        kind, at = "sensitivity.some", int((table[setting] - sensitivity.usual).abs().argmin())
+        numbers |= {"rejected": rejected, "usual": float(table[setting].iloc[at]), "p": float(ps.iloc[at])}
+    return [record_finding(kind, **numbers), record_finding("sensitivity.caution")]
+
+
+def certificate_summary(certificate: Certificate, full: bool) -> Document:
+    """Return which tests reject Definition 1, the reconstruction errors, and the tests with their effect sizes."""
     recipe = certificate.recipe
-    header = [("Embedding", certificate.name), ("n", format_number(recipe.get("n"))), ("p", str(recipe.get("p", "")))]
-    header += [("d", str(recipe.get("n_components", ""))), ("Reconstruction", str(recipe.get("rule", "")))]
+    settings = [("n", format_number(recipe.get("n"))), ("p", recipe.get("p")), ("d", recipe.get("n_components"))]
+    settings += [("Reconstruction", recipe.get("rule"))]
     sizes = {"Ridge": "ridge", "Ridge of tested residuals": "residual_ridge"}
     sizes |= {"Bandwidth": "bandwidth", "Condition": "condition"}
-    header += [(title, f"{recipe[key]:.3g}") for title, key in sizes.items()]
-    header += [("Resamples", format_number(certificate.n_resamples)), ("Seed", str(recipe.get("random_state", "")))]
+    settings += [(title, f"{recipe[key]:.3g}") for title, key in sizes.items() if key in recipe]
+    settings += [("Resamples", format_number(certificate.n_resamples)), ("Seed", recipe.get("random_state"))]
     expected = format_number(1.0 / math.sqrt(recipe["n"])) if recipe.get("n") else ""
     errors = [
-        ["train", format_number(certificate.train), ""],
-        ["held out", format_number(certificate.held_out), format_number(1.0)],
+        ["error of fitted points", format_number(certificate.train), ""],
+        ["error of held-out points", format_number(certificate.held_out), format_number(1.0)],
         ["mean of residuals, over their size", format_number(certificate.residual_mean), expected],
     ]
     rows = [
         [
-            f"{t.name} ({t.effect_name})",
+            f"{test_name(t.name)} ({t.effect_name})",
             format_number(t.effect_size),
             format_number(t.effect_expected),
             true_minus(f"{t.statistic:.4g}"),
             format_p(t.p_value),
             format_p(p),
-            significance_stars(p),
         ]
         for t, p in zip(certificate.tests, certificate.p_adjusted, strict=True)
     ]
-    tables = [Table("Reconstruction error, over the variance of the data", ["", "value", "chance"], errors)]
-    columns = ["", "effect", "if Def. 1 held", "statistic", "p", "p (Holm)", ""]
-    tables.append(Table("Residual against embedding", columns, rows, foot=CODES if any(r[-1] for r in rows) else ""))
-    smallest = certificate.smallest_p
-    few_text = (
-        f"With {certificate.n_resamples} resamples no adjusted p is below {smallest:.3f}: too few to see dependence."
-    )
+    tables = [Table("", ["Residual against embedding", "effect", "if Def. 1 held", "statistic", "p", "p (Holm)"], rows)]
+    tables.append(Table("", ["Reconstruction, over the variance", "value", "chance"], errors))
     call = f"results.certificate({certificate.name!r}, rule={recipe.get('rule')!r}, "
     call += f"n_resamples={certificate.n_resamples}, random_state={recipe.get('random_state')})"
-    notes = (*([few_text] if smallest > LEVEL else []), certificate_verdict(certificate), *certificate.notes)
-    return record_document("Certificate of Definition 1 (Roy 2021)", header, tables, notes, call)
+    title, findings = "Certificate of Definition 1 (Roy 2021)", certificate_findings(certificate)
+    return record_summary(title, findings, tables, certificate.notes, full=full, settings=settings, call=call)
+
+
+def certificate_findings(certificate: Certificate) -> list[RecordFinding]:
+    """Return whether a test rejects Definition 1, and whether the embedding predicts held-out data at all."""
+    name, held_out, tests = certificate.name, certificate.held_out, []
+    findings = []
+    for test, p in zip(certificate.tests, certificate.p_adjusted, strict=True):
+        effect = f"{test.effect_name} {format_fixed(test.effect_size, 3)}, {format_fixed(test.effect_expected, 3)}"
+        tests.append((test.name, f"{test_name(test.name)}: {effect} if it held, adjusted {p_text(p)}"))
+    objections = [text for test, text in tests if test in certificate.objections]
+    if objections:
+        findings.append(record_finding("certificate.rejected", name=name, objections="; ".join(objections)))
+    else:
+        ps = [
+            f"{test_name(test.name)} {p_text(p)}"
+            for test, p in zip(certificate.tests, certificate.p_adjusted, strict=True)
+        ]
+        findings.append(record_finding("certificate.not_rejected", name=name, tests=f"adjusted {join_and(ps)}"))
+    if certificate.smallest_p > LEVEL:
+        numbers = {"count": certificate.n_resamples, "smallest": certificate.smallest_p}
+        findings.append(record_finding("certificate.too_few", **numbers))
+    kind = "error" if held_out < MIN_EMPTY_ERROR else "also_empty" if objections else "empty"
+    return [*findings, record_finding(f"certificate.{kind}", name=name, held_out=held_out)]
 
 
 def certificate_verdict(certificate: Certificate) -> str:
-    """Return which tests reject, and whether the embedding predicts held-out data at all."""
-    empty = f"tells next to nothing of held-out points (error {certificate.held_out:.2f} of 1)"
-    if certificate.objections:
-        objections = "; ".join(
-            f"{t.name.upper()}: {t.effect_name} {format_fixed(t.effect_size, 3)}, "
-            f"{format_fixed(t.effect_expected, 3)} if Definition 1 held, adjusted p = {format_p(p)}"
-            for t, p in zip(certificate.tests, certificate.p_adjusted, strict=True)
-            if t.name in certificate.objections
-        )
-        empty_text = f" It also {empty}." if certificate.held_out >= MIN_EMPTY_ERROR else ""
-        text = f"{certificate.name} does not meet Definition 1: the residual depends on the embedding ({objections})."
-        return text + empty_text
-    if certificate.held_out >= MIN_EMPTY_ERROR:
-        met = "an embedding unrelated to the data meets it, with a constant f"
-        return f"Nothing here speaks against Definition 1, but {certificate.name} {empty}: {met}."
-    return "Nothing here speaks against Definition 1; that is no proof of it."
+    """Return which tests reject, and whether the embedding explains almost nothing, as text."""
+    numbers = ("certificate.error", "certificate.too_few")
+    return sentence(
+        findings_text(finding for finding in certificate_findings(certificate) if finding.kind not in numbers)
+    )
 
 
 NOISE_CAUTION = (
-    "A point that is distinguished from noise is not thereby right, and one that is not may be; points like noise are "
-    "drawn hollow."
+    "A point that is distinguished from noise need not be right, and one that is not may be right; points like noise "
+    "are drawn hollow."
 )
 
 
-def noise_summary(test: NoiseTest) -> Document:
-    """Return the test, its points or its settings, and notes."""
-    recipe, extra, alpha = test.recipe, test.extra, test.extra["alpha"]
-    header = [
-        ("Source", str(recipe.get("source", ""))),
-        ("n", format_number(recipe.get("n"))),
+def noise_summary(test: NoiseTest, full: bool) -> Document:
+    """Return the conclusion of a noise test, its numbers, and its settings."""
+    recipe, extra = test.recipe, test.extra
+    settings = [
         ("Null data", f"{test.n_resamples:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
-        ("Seeds of each", str(extra["n_seeds"])),
-        ("Seed", str(recipe.get("random_state", ""))),
+        ("Seeds of each", extra["n_seeds"]),
+        ("Score", extra["score"]),
+        ("Seed", recipe.get("random_state")),
     ]
-    large = test.p_value > alpha
-    sentences = [f"The method {noise_finding(extra['null'], test.p_value, alpha)}."]
-    row = {"test": "noise", "variable": extra["null"], "p_value": test.p_value, "n_resamples": test.n_resamples}
-    if is_smallest(row):
-        sentences.append(f"{limit_text(row)}.")
-    sentences.append(f"Score: {extra['score']}{', the largest z over settings' * (test.settings is not None)}.")
-    tables = [_test_table(test, significance_stars(test.p_value))]
-    if test.points is not None:
-        family = int((test.points["p_family_wise"] <= alpha).sum())
-        rows = [[f"not distinguished from noise ({'p' if large else 'q'} > {alpha:g})", f"{test.like_noise.sum():,}"]]
-        rows.append([f"stand out by the family-wise p (≤ {alpha:g})", f"{family:,}"])
-        rows.append(["all that are scored", f"{len(test.points):,}"])
-        tables.append(Table("Points", ["", "number"], rows))
+    tables = [_test_table(test)]
     if test.settings is not None:
         table = test.settings
         options = [name for name in table.columns if name not in ("statistic", "null_mean", "z", "p_value")]
@@ -244,9 +283,31 @@ def noise_summary(test: NoiseTest) -> Document:
             ]
             for row in table.to_dict("records")
         ]
-        columns = [*options, "statistic", "null mean", "z", "p"]
-        tables.append(Table("Settings, p by the largest z", columns, rows, names=len(options)))
-    return record_document(test.title, header, tables, test.notes, test.call, findings=sentences)
+        columns = [*options, "statistic", "null mean", "z", "p by the largest z"]
+        tables.append(Table("", columns, rows, names=len(options)))
+    findings = noise_findings(test)
+    return record_summary(test.title, findings, tables, test.notes, full=full, settings=settings, call=test.call)
+
+
+def noise_findings(test: NoiseTest) -> list[RecordFinding]:
+    """Return the conclusion of a noise test, its limits, and how many points are distinguished from noise."""
+    null, alpha = str(test.extra["null"]), test.extra["alpha"]
+    numbers = {"source": str(test.recipe.get("source", "The method")), "p": test.p_value}
+    numbers["null"] = NULL_DATA_NAMES.get(null, null)
+    is_significant = test.p_value <= alpha
+    kind = f"noise.{(null if null in NULL_DATA_NAMES else 'other') if is_significant else 'none'}"
+    findings = [record_finding(kind, **numbers), *resampling_findings(test, alpha, "noise")]
+    if test.settings is not None:
+        row = test.settings.loc[test.settings["z"].idxmax()]
+        options = {key: row[key] for key in row.index if key not in ("statistic", "null_mean", "z", "p_value")}
+        count = len(test.settings)
+        findings.append(record_finding("noise.settings", z=float(row["z"]), setting=setting_text(options), count=count))
+    if test.points is not None:
+        like, family = int(test.like_noise.sum()), int((test.points["p_family_wise"] <= alpha).sum())
+        counts = {"like": like, "scored": len(test.points), "family": family, "alpha": alpha}
+        points = record_finding("noise.points", by="q", **counts)
+        findings.append(points if is_significant else record_finding("noise.no_points"))
+    return findings
 
 
 def tests_of_computed(view: ResultView) -> list[Mapping[str, Any]]:
@@ -329,8 +390,8 @@ def test_page_table(group: TestGroup) -> Table:
         [
             Cell(row["embedding"], "name"),
             Cell(row["variable"] or MISSING_VALUE, "name"),
-            Cell(str(row["test"]).upper() if len(str(row["test"])) <= 5 else str(row["test"]), "text"),
-            Cell(_number(row, "effect_size", 3), "value"),
+            Cell(test_name(str(row["test"])), "words"),
+            Cell(_number(row, "effect_size", 3)),
             Cell(_number(row, "statistic", 4), "number"),
             Cell(_number(row, "chance", 4), "number"),
             Cell(probability(float(row["p_value"])), "number"),
@@ -400,7 +461,7 @@ def _certificate_text(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> s
         "Certificate of Definition 1 (Roy 2021): the data are a function of the embedding and a residual that does not "
         "depend on it. p by a residual bootstrap with refit; read the effect size first."
     )
-    caution = " A large p says that nothing here speaks against it; that is no proof." if count_text else ""
+    caution = " A large p does not show that it holds." if count_text else ""
     return " ".join(filter(None, [definition, count_text + caution, _resample_limit(view, tests), missing_text]))
 
 

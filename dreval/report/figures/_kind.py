@@ -10,6 +10,17 @@ from dreval.cards import Card, Thing, keyword_defaults, register
 from dreval.records.base import read_only
 from dreval.registry import FIGURES
 
+# The questions of users that figures answer, in the order in which they are asked.
+QUESTIONS = (
+    "What do the maps show?",
+    "Where can I trust this map?",
+    "Which embedding is better?",
+    "At which neighborhood size?",
+    "Are distances and arrangement kept?",
+    "Is it more than chance?",
+    "Which method is better over many data sets?",
+)
+
 
 @read_only
 @dataclass(frozen=True, repr=False, kw_only=True)
@@ -18,6 +29,10 @@ class FigureCard(Card):
 
     Attributes
     ----------
+    question : str
+        The question of a user that it answers, one of ``QUESTIONS``.
+    reading : str
+        One sentence: how to read it.
     of : str
         The record: "results" (its function takes a result, its view and the names of embeddings) or "comparison" (a
         comparison; a result and a study are compared first).
@@ -28,9 +43,10 @@ class FigureCard(Card):
     """
 
     kind: ClassVar[str] = "figure"
-    REQUIRED: ClassVar[tuple[str, ...]] = ("title",)
-    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {"of": ("results", "comparison")}
+    REQUIRED: ClassVar[tuple[str, ...]] = ("title", "question", "reading")
+    CHOICES: ClassVar[Mapping[str, Collection[str]]] = {"of": ("results", "comparison"), "question": QUESTIONS}
 
+    reading: str = ""
     of: str = "results"
     several: bool = False
     aliases: tuple[str, ...] = ()
@@ -49,6 +65,8 @@ class FigureCard(Card):
         return {
             "name": self.name,
             "shows": self.title,
+            "question": self.question,
+            "reading": self.reading,
             "other names": ", ".join(self.aliases),
             "drawn of": "a comparison over several data sets" if self.several else f"a {self.of.removesuffix('s')}",
             "options": ", ".join(self.options) or "none of its own",

@@ -8,13 +8,12 @@ import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
 from matplotlib.colors import to_rgb
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
 from dreval._check import FloatArray
 from dreval.records.points import Shepard
-from dreval.report._style import LIGHT, PLAIN_COLOR, bar_axes
-from dreval.report.figures._panels import SOFT_TEXT
+from dreval.report._style import LIGHT, PLAIN_COLOR
+from dreval.report.figures._grid import SOFT_TEXT
 from dreval.report.format import plain_numbers
 from dreval.report.result_view import ResultView
 
@@ -29,21 +28,10 @@ def shade_image(share: FloatArray, is_filled: npt.NDArray[np.bool_]) -> FloatArr
     return image
 
 
-def shade_bar(figure: Figure, ax: Axes, width: float, bottom: float) -> Axes:
-    """Draw the shades from 0 to 1 as a bar below a panel, ``width`` inches long and ``bottom`` inches above the end."""
-    bar = bar_axes(figure, ax, width, bottom)
-    share = np.linspace(0.0, 1.0, 64)[None]
-    options: dict[str, Any] = {"aspect": "auto", "extent": (0, 1, 0, 1), "interpolation": "nearest"}
-    bar.imshow(shade_image(share, np.ones_like(share, bool)), **options)
-    bar.set(yticks=[], xticks=[])
-    bar.spines["bottom"].set_visible(False)
-    return bar
-
-
 def rank_correlation_text(view: ResultView, name: str) -> str:
     """Return the rank correlation of the distances, where it was run."""
     column = view.find_column("spearman_distance")
-    return f"{column.symbol} {column.format_value(column.values[name])}" if column and name in column.values else ""
+    return f"{column.title} {column.format_value(column.values[name])}" if column and name in column.values else ""
 
 
 def shepard_text(table: Shepard) -> str:
@@ -54,17 +42,17 @@ def shepard_text(table: Shepard) -> str:
         pairs_text = f"{table.pairs:,} pairs seen from the anchors"
     return (
         f"Distance in the embedding against distance in the data, {pairs_text}; darker where "
-        "more pairs lie, on a log scale. Line: the nearest ascending steps."
+        "more pairs lie, on a log scale. Line: the nearest ascending steps. Each panel has its own units."
     )
 
 
-def draw_shepard_panel(ax: Axes, table: Shepard, color: str, size: float = 8.0) -> None:
+def draw_shepard_panel(ax: Axes, table: Shepard, size: float = 8.0) -> None:
     """Draw the counts as one image of cells, and the isotonic fit as a line."""
     share = np.log1p(table.counts.T) / np.log1p(max(int(table.counts.max()), 1))
     image = shade_image(share, table.counts.T > 0)
     right, top = float(table.x_edges[-1]), float(table.y_edges[-1])
     ax.imshow(image, origin="lower", extent=(0, right, 0, top), aspect="auto", interpolation="nearest", zorder=1)
-    ax.stairs(table.steps, table.step_edges, baseline=None, color=color, linewidth=1.8, zorder=3)
+    ax.stairs(table.steps, table.step_edges, baseline=None, color=LIGHT["ink"], linewidth=1.4, zorder=3)
     ax.set(xlim=(0, right), ylim=(0, top), facecolor=LIGHT["panel"])
     for axis, end in ((ax.xaxis, right), (ax.yaxis, top)):
         at = [tick for tick in MaxNLocator(4, steps=[1, 2, 5, 10]).tick_values(0, end) if 0 < tick <= end]

@@ -1,19 +1,17 @@
-"""One panel with the points of an embedding, and the titles and lines of text of its figure."""
+"""One panel with the points of an embedding: their places, classes, and colors from the chance level to perfect."""
 
 from __future__ import annotations
 
 import math
 import re
-import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, ListedColormap, to_hex
-from matplotlib.figure import Figure
+from matplotlib.colors import LinearSegmentedColormap, to_hex
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -22,19 +20,17 @@ from dreval.errors import InputError
 from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
+from dreval.registry import MEASURES
 from dreval.report._style import (
     CLASS_COLORS,
     LIGHT,
     PLAIN_COLOR,
-    QUALITY_RAMP,
-    bar_axes,
-    embedding_color,
-    grid_columns,
-    math_text,
+    SCALE_LIGHT,
 )
-from dreval.report.comparison_view import direction_of, measure_heading
-from dreval.report.format import decimals_for, format_fixed, short_names, text_breadth
-from dreval.report.result_view import ResultView, colored_embeddings, read_results
+from dreval.report.comparison_view import column_of, setting_suffix
+from dreval.report.figures._grid import Bar
+from dreval.report.format import decimals_for, format_fixed
+from dreval.report.result_view import Column, ResultView, parameter_text, read_results
 
 MAP_CELLS = 30  # cells a side of a map
 MAX_SINGLE_POINTS = 600  # points of a map are drawn one by one up to here
@@ -43,6 +39,7 @@ LAYERS = 6  # interleaved layers of the classes, so that none is always on top
 POINT_MARGIN = 1.06
 HOLLOW_DIAMETER = 0.6  # diameter of the hole of a hollow point, over that of the point
 UNLABELED = "unlabeled"
+DIFFERENCE_STEPS = 17  # colors of a map of differences; the middle one is neutral
 NEUTRAL_COLOR = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
 
 
@@ -57,34 +54,27 @@ class Classes:
 
 @dataclass(frozen=True)
 class Scale:
-    """The common color scale of maps: its ends, and whether high values are better."""
+    """A color scale: the values of its first and last color with their meaning, and whether values are beyond them."""
 
-    low: float
-    high: float
-    higher: bool
-    clipped_low: bool
-    clipped_high: bool
+    first: float
+    last: float
+    meanings: tuple[str, str] = ("", "")
+    beyond: tuple[bool, bool] = (False, False)
 
-    def levels(self, values: FloatArray) -> IntArray:
-        """Return the place of each value in the ramp, from the worst (0) to the best."""
-        share = (values - self.low) / (self.high - self.low)
-        share = share if self.higher else 1.0 - share
-        return np.clip((share * len(QUALITY_RAMP)).astype(np.int64), 0, len(QUALITY_RAMP) - 1)
+    def levels(self, values: Any, count: int = len(SCALE_LIGHT)) -> IntArray:
+        """Return the place of each value in a ramp of ``count`` colors."""
+        share = (values - self.first) / (self.last - self.first)
+        return np.clip(np.asarray(share * count).astype(np.int64), 0, count - 1)
 
     def ends(self) -> tuple[str, str]:
-        """Return the two ends in words, the worst first."""
-        (low, high), suffixes = self._numbers(), (" or less" * self.clipped_low, " or more" * self.clipped_high)
-        return (low + suffixes[0], high + suffixes[1]) if self.higher else (high + suffixes[1], low + suffixes[0])
-
-    def marks(self) -> tuple[str, str]:
-        """Return the two ends as short as possible, the worst first."""
-        (low, high), signs = self._numbers(), ("≤ " * self.clipped_low, "≥ " * self.clipped_high)
-        return (signs[0] + low, signs[1] + high) if self.higher else (signs[1] + high, signs[0] + low)
-
-    def _numbers(self) -> tuple[str, str]:
-        """Return the smallest and the largest number."""
-        places = decimals_for([self.low, self.high])
-        return format_fixed(self.low, places), format_fixed(self.high, places)
+        """Return the numbers of the first and the last color, with a sign where values are beyond them."""
+        places = decimals_for([self.first, self.last])
+        signs = ("≤ ", "≥ ") if self.first < self.last else ("≥ ", "≤ ")
+        first, last = (
+            sign * beyond + format_fixed(value, places)
+            for sign, beyond, value in zip(signs, self.beyond, (self.first, self.last), strict=True)
+        )
+        return first, last
 
 
 def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
@@ -173,38 +163,44 @@ def scale_of_maps(
     bounds: tuple[float, float] = (-math.inf, math.inf),
     chances: Sequence[float] = (),
 ) -> Scale:
-    """Return the common scale of several maps: from the 5 % to the 95 % quantile of all their values.
+    """Return the common scale of several maps: from the mean chance level, else the worse bound, to a perfect value.
 
-    If all values are equal, the scale runs from the chance level, or else the worse bound, to the better bound.
+    Without both ends it goes from the 5 % to the 95 % quantile of all values.
     """
+    worst, best = bounds if higher else bounds[::-1]
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
-    if not len(pooled):
-        return Scale(0.0, 1.0, higher, False, False)
-    low, high = (float(q) for q in np.quantile(pooled, [0.05, 0.95]))
+    for first, meaning in ((float(np.mean(chances)) if len(chances) else math.nan, "chance level"), (worst, "worst")):
+        if math.isfinite(best - first) and abs(best - first) > 1e-9 * max(abs(best), abs(first)):
+            side = 1.0 if best > first else -1.0
+            return Scale(first, best, (meaning, "perfect"), (bool((side * pooled < side * first).any()), False))
+    scale = scale_of_numbers(pooled)
+    if higher:
+        return replace(scale, meanings=("worse", "better"))
+    return Scale(scale.last, scale.first, ("worse", "better"), scale.beyond[::-1])
+
+
+def scale_of_column(column: Column, name: str) -> Scale | None:
+    """Return the scale of the value of one embedding, from its chance level to perfect; None without these."""
+    chance, best = column.cells[name].chance, column.bounds[1] if column.higher else column.bounds[0]
+    if not column.ranks or not math.isfinite(best - chance) or best == chance:
+        return None
+    return Scale(chance, best, ("chance level", "perfect"))
+
+
+def scale_of_numbers(values: FloatArray) -> Scale:
+    """Return the scale of numbers of which none is better: from the 5 % to the 95 % quantile."""
+    finite = values[np.isfinite(values)]
+    if not len(finite):
+        return Scale(0.0, 1.0)
+    low, high = (float(q) for q in np.quantile(finite, [0.05, 0.95]))
     if not high - low > 1e-9 * max(abs(low), abs(high)):
-        low, high = float(pooled.min()), float(pooled.max())
+        low, high = float(finite.min()), float(finite.max())
     if not high - low > 1e-9 * max(abs(low), abs(high)):
-        return _scale_of_one(low, high, higher, bounds, chances)
+        pad = abs(low) / 2 or 0.5
+        return Scale(low - pad, high + pad)
     step = 10.0 ** math.floor(math.log10((high - low) / 4))
     low, high = math.floor(low / step) * step, math.ceil(high / step) * step
-    return Scale(low, high, higher, bool(pooled.min() < low), bool(pooled.max() > high))
-
-
-def _scale_of_one(
-    low: float, high: float, higher: bool, bounds: tuple[float, float], chances: Sequence[float]
-) -> Scale:
-    """Return the scale of equal values, up to rounding: perfect is best, the chance level worst."""
-    pad = abs(low) / 2 or 0.5
-    lowest, highest = bounds
-    if chances and higher:
-        lowest = max(lowest, chances[0])
-    elif chances:
-        highest = min(highest, chances[-1])
-    low = min(low, lowest if math.isfinite(lowest) else low - pad)
-    high = max(high, highest if math.isfinite(highest) else high + pad)
-    if chances and not high - low > 1e-9 * max(abs(low), abs(high)):
-        return _scale_of_one(low, high, higher, bounds, ())
-    return Scale(low, high, higher, False, False)
+    return Scale(low, high, beyond=(bool(finite.min() < low), bool(finite.max() > high)))
 
 
 def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -222,21 +218,17 @@ def map_cells(Y: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray
 
 def ramp_between(low: str, high: str) -> tuple[str, ...]:
     """Return a ramp from one color over a light gray to another."""
-    return tuple(
-        map(
-            to_hex,
-            LinearSegmentedColormap.from_list("", [low, NEUTRAL_COLOR, high])(np.linspace(0, 1, len(QUALITY_RAMP))),
-        )
-    )
+    colors = LinearSegmentedColormap.from_list("", [low, NEUTRAL_COLOR, high])
+    return tuple(map(to_hex, colors(np.linspace(0, 1, DIFFERENCE_STEPS))))
 
 
 def draw_map_panel(
-    ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = QUALITY_RAMP
+    ax: Axes, Y: FloatArray, values: FloatArray, scale: Scale, ramp: Sequence[str] = SCALE_LIGHT
 ) -> None:
     """Draw the quality of a measure at the places of the points."""
     _clear_panel(ax)
     centers, cell_values = map_cells(Y, values)
-    levels = scale.levels(cell_values)
+    levels = scale.levels(cell_values, len(ramp))
     count = int(np.isfinite(values).sum())
     for level in np.unique(levels):
         chosen = centers[levels == level]
@@ -244,65 +236,6 @@ def draw_map_panel(
             _draw_discs(ax, chosen, ramp[level], _point_diameter(count), count)
         else:
             _draw_squares(ax, chosen, ramp[level])
-
-
-def color_bar(figure: Figure, ax: Axes, width: float, bottom: float = 0.42, ramp: Sequence[str] = QUALITY_RAMP) -> Axes:
-    """Draw a ramp as a bar below a panel, ``width`` inches long and ``bottom`` inches above the end of the figure."""
-    bar = bar_axes(figure, ax, width, bottom) if isinstance(figure, Figure) else _bar_within(ax, bottom)
-    bar.imshow(np.arange(len(ramp))[None], aspect="auto", cmap=ListedColormap(list(ramp)), extent=(0, 1, 0, 1))
-    bar.set(yticks=[], xticks=[])
-    bar.spines["bottom"].set_visible(False)
-    return bar
-
-
-def _bar_within(ax: Axes, bottom: float) -> Axes:
-    """Return a bar below the points, within the reader's Axes, with space for its text."""
-    box, dpi = ax.get_window_extent(), ax.figure.dpi
-    below = bottom - 0.06
-    bar_inches = below + 0.32
-    high = min(box.height, box.width + bar_inches * dpi) / dpi
-    share = min(bar_inches / high, 0.6)
-    low, top = ax.get_ylim()
-    ax.set_ylim(top - (top - low) / (1 - share), top)
-    return ax.inset_axes((0.0, share * below / bar_inches, 1.0, share * 0.1 / bar_inches))
-
-
-def panel_inches(ax: Axes) -> float:
-    """Return the side of the square of the points of a panel, in inches."""
-    box, (low, top) = ax.get_window_extent(), ax.get_ylim()
-    return float(min(box.width, box.height * 2 / (top - low)) / ax.figure.dpi)
-
-
-def write_bar(
-    figure: Figure,
-    ax: Axes,
-    width: float,
-    scale: Scale,
-    text: str,
-    is_own_text: bool = True,
-    chance: str = "",
-    bottom: float = 0.42,
-) -> Axes:
-    """Draw the scale of a map as a bar with text above and below; in the reader's Axes only the text that fits."""
-    bar = color_bar(figure, ax, width, bottom)
-    max_letters = math.inf if isinstance(figure, Figure) else panel_inches(ax) / FOOT_LETTER_INCHES
-    marks = scale.marks()
-    ends = [f"{marks[0]} (worse)", f"{marks[1]} (better)"]
-    ends = ends if sum(map(len, ends)) + 2 <= max_letters else list(marks)
-    label = math_text(text, is_own_text)
-    for x, y, line, style in (
-        (0, -0.5, ends[0], {"ha": "left", **SOFT_TEXT}),
-        (1, -0.5, ends[1], {"ha": "right", **SOFT_TEXT}),
-        (0, -1.9, chance if len(chance) <= max_letters else "", {"ha": "left", **SOFT_TEXT}),
-        (
-            0,
-            1.5,
-            label.pop("label") if 1.1 * len(text) <= max_letters else "",
-            {"ha": "left", "fontsize": 8.5, **label},
-        ),
-    ):
-        bar.text(x, y, line, va="top" if y < 0 else "bottom", transform=bar.transAxes, **style)
-    return bar
 
 
 def _clear_panel(ax: Axes) -> None:
@@ -343,72 +276,34 @@ def _add_path(ax: Axes, path: Path, n: int, name: str | None, **options: Any) ->
     ax.add_patch(patch)
 
 
-def class_handles(classes: Classes) -> Iterator[tuple[str, str]]:
+def class_handles(classes: Classes) -> tuple[tuple[str, str], ...]:
     """Return name and color of each class, for a legend."""
-    return zip(classes.names, classes.colors, strict=True)
+    return tuple(zip(classes.names, classes.colors, strict=True))
 
 
-SOFT_TEXT = {"fontsize": 8, "color": LIGHT["soft"]}
-FOOT_LINE_INCHES = 0.15  # inches of a line of text
-FOOT_LETTER_INCHES = 0.066  # inches that a letter of them takes on average
-TITLE_LETTER_INCHES = 0.073  # of a title
-TITLE_MARGIN_INCHES = 0.12  # inches left of a title
+def quality_bar(scale: Scale, title: str) -> Bar:
+    """Return the scale of quality as a bar, with the meaning of its ends."""
+    low, high = (f"{number}\n{meaning}" for number, meaning in zip(scale.ends(), scale.meanings, strict=True))
+    return Bar(SCALE_LIGHT, title, [(0.0, low), (1.0, high)])
 
 
-def name_panel(ax: Axes, view: ResultView, name: str, aside: str = "", max_letters: int = 24, pad: float = 5.0) -> None:
-    """Write the name of an embedding in its color, and a text at the right; ``max_letters`` is for both."""
-    color = embedding_color(view.colored, name)
-    short = short_names(view.computed, max_letters)[name]
-    ax.set_title(short, loc="left", fontsize=10, fontweight="bold", color=color, pad=pad)
-    if aside:
-        label = math_text(aside, True)
-        ax.set_title(label.pop("label"), loc="right", pad=pad, **SOFT_TEXT, **label)
+def title_with_unit(measure: str, title: str) -> str:
+    """Return the title of a measure, and that its values are shares."""
+    return f"{title}, share" if measure in MEASURES and MEASURES.card(measure).share else title
 
 
-SUBTITLE_INCHES = 0.17  # inches of a line between the name of a panel and the panel
+def column_title(view: ResultView, column: Column) -> str:
+    """Return the title of a measure, with its setting where it was run at several."""
+    title = title_with_unit(column.measure, column.title)
+    several = sum(other.measure == column.measure for other in view.columns) > 1
+    return f"{title}, {parameter_text(column.parameters)}".replace(" = ", "\u00a0=\u00a0") if several else title
 
 
-def title_panel(ax: Axes, name: str, aside: str, color: str = LIGHT["ink"]) -> None:
-    """Write a name over a panel, and a text on a line of its own between both."""
-    ax.set_title(name, loc="left", fontsize=10, fontweight="bold", color=color, pad=5.0 + 72 * SUBTITLE_INCHES)
-    ax.annotate(aside, (0, 1), xycoords="axes fraction", xytext=(0, 5), textcoords="offset points", **SOFT_TEXT)
-
-
-def foot_lines(text: str, count: int, panel: float) -> list[str]:
-    """Return a text in lines that fit under ``count`` panels of ``panel`` inches."""
-    return textwrap.wrap(text, int(max(grid_columns(count, panel) * panel, 2.4) / FOOT_LETTER_INCHES))
-
-
-def write_foot(figure: Figure, left: float, lines: Sequence[str], bottom: float = 0.08) -> None:
-    """Write lines of text at the foot of a figure, the last one ``bottom`` inches above its end."""
-    style: dict[str, Any] = {"ha": "left", "va": "bottom", **SOFT_TEXT}
-    for place, line in enumerate(reversed(lines)):
-        figure.text(left, (bottom + FOOT_LINE_INCHES * place) / figure.get_figheight(), line, **style)
-
-
-def title_inches(lines: Sequence[str]) -> float:
-    """Return the width of a figure that the lines of its title need."""
-    return 2 * TITLE_MARGIN_INCHES + TITLE_LETTER_INCHES * max(map(text_breadth, lines), default=0.0)
-
-
-def write_title(figure: Figure, lines: Sequence[str]) -> None:
-    """Write the title of a figure in lines at its upper left, with subscripts in symbols."""
-    if lines and not isinstance(figure, Figure):  # the reader's Axes
-        figure.ax.set_title("\n".join(lines), loc="left", fontsize=9, color=LIGHT["ink"])
-        return
-    width, height = figure.get_size_inches()
-    for place, line in enumerate(lines):
-        label = math_text(line, True)
-        style: dict[str, Any] = {"va": "top", "fontsize": 9, "color": LIGHT["ink" if place == 0 else "soft"]}
-        figure.text(
-            TITLE_MARGIN_INCHES / width, 1 - (0.08 + 0.17 * place) / height, label.pop("label"), **style, **label
-        )
-
-
-def measure_setting_text(comparison: Comparison, name: str) -> str:
-    """Return a measure with its setting, without its direction; equations are not broken."""
-    text = measure_heading(comparison, name).replace(f", {direction_of(comparison, name)} is better", "")
-    return text.replace(" = ", "\N{NO-BREAK SPACE}=\N{NO-BREAK SPACE}")
+def title_of(comparison: Comparison, name: str) -> str:
+    """Return the title of a compared measure, with its setting where it was compared at several."""
+    column = column_of(comparison, name)
+    suffix = setting_suffix(comparison, name).replace(" = ", "\u00a0=\u00a0")
+    return title_with_unit(column.measure, column.title) + suffix
 
 
 def main_measures(comparison: Comparison) -> list[str]:
@@ -417,19 +312,6 @@ def main_measures(comparison: Comparison) -> list[str]:
         return comparison.measures
     main = [full_name(column.measure, column.parameters) for column in read_results(comparison.results).main_columns]
     return [name for name in comparison.measures if name in main]
-
-
-def colored_in_comparison(comparison: Comparison, pair: Sequence[str] = ()) -> tuple[str, ...]:
-    """Return the embeddings of a comparison with their own color: as in the other figures of its result."""
-    compared = list(dict.fromkeys(comparison.standing["embedding"]))
-    chosen = pair or [name for name in [comparison.recipe.get("baseline")] if name]
-    if comparison.results is not None:
-        view = read_results(comparison.results)
-        requested = compared if set(compared) < set(view.computed) else chosen
-        return replace(view, requested=tuple(requested)).colored
-    names = dict.fromkeys(name for family in comparison.families.values() for name in family.names)
-    ranked = comparison.standing.groupby("embedding")["mean_rank"].mean().sort_values(kind="stable").index
-    return colored_embeddings(list(names), list(ranked), chosen)
 
 
 def check_pair(pair: object, names: Sequence[str]) -> tuple[str, str]:

@@ -1,209 +1,42 @@
-"""Draw tables and comparisons: forests, critical differences, heat maps, wins, and matrices of pairs."""
+"""Draw comparisons: forests of differences, critical differences, and wins."""
 
 from __future__ import annotations
 
 import math
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
-from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
+from matplotlib.ticker import MaxNLocator
 
-from dreval._check import FloatArray, IntArray, check_int
-from dreval._random import stream
 from dreval.comparison.ranks import critical_difference
 from dreval.comparison.tables import critical_level, single_letters
 from dreval.errors import InputError
-from dreval.geometry.ranks import coranking_cells, rank_edges
-from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name
-from dreval.records.results import Results
-from dreval.registry import MEASURES
-from dreval.report._style import (
-    LIGHT,
-    QUALITY_RAMP,
-    embedding_color,
-    figure_style,
-    math_text,
-    new_figure,
-    one_axes,
-    panel_grid,
-)
-from dreval.report._svg import inline_svg
-from dreval.report.comparison_view import TEST_TITLES, measure_heading
-from dreval.report.document import Figures, PageFigure
-from dreval.report.figures._kind import figure
-from dreval.report.figures._lines import LETTER_INCHES
-from dreval.report.figures._pairs import draw_shepard_panel, rank_correlation_text, shade_bar, shade_image, shepard_text
-from dreval.report.figures._panels import (
+from dreval.report._style import LIGHT, SCALE_LIGHT, math_text, new_figure, one_axes
+from dreval.report.comparison_view import TEST_TITLES, direction_of, equal_maps
+from dreval.report.figures._grid import (
     FOOT_LETTER_INCHES,
     FOOT_LINE_INCHES,
+    LETTER_INCHES,
+    MAX_FIGURE_INCHES,
     SOFT_TEXT,
-    check_pair,
-    colored_in_comparison,
+    figure_names,
     foot_lines,
-    main_measures,
-    measure_setting_text,
-    name_panel,
     title_inches,
     write_foot,
     write_title,
 )
-from dreval.report.format import adjusted_by, count_noun, format_fixed, join_and, probability, short_names, text_breadth
-from dreval.report.result_view import (
-    MAX_SIDE_BY_SIDE,
-    NEIGHBORS_PARAMETER,
-    Column,
-    ResultView,
-    parameter_text,
-    parameter_value,
-    read_results,
-)
-
-MATRIX_CELLS = 40  # cells a side
-MATRIX_PIXELS = 240  # of the image a side
-MATRIX_ROWS = 2000  # points whose pairs are counted; of more, a random part
-MATRIX_SIDE_INCHES = 2.2
-MATRIX_LEFT_INCHES = 0.52
-MATRIX_BELOW_INCHES = 0.42
-PALEST_RATIO = 0.1  # times chance, of the palest shade
-DARKEST_RATIO = 100.0  # times chance, of the darkest shade
-
-
-@figure("ranks of neighbors in the data against ranks in the embedding, with the blocks up to `n_neighbors`")
-def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
-    """Draw the co-ranking matrices: ranks in the data downwards, in the embedding to the right."""
-    n, data, metric = (
-        _matrix_points(results, names),
-        _matrix_data(results),
-        str(results.recipe.get("metric", "euclidean")),
-    )
-    k = min(view.k or 15, n - 2) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", 1, n - 2)
-    rows = _matrix_rows(results, n)
-    edges = rank_edges(n, MATRIX_CELLS, k)
-    tables = {name: coranking_cells(data, results.embeddings[name], edges, rows=rows, metric=metric) for name in names}
-    ratios = {name: _density_ratio(table, edges, len(rows)) for name, table in tables.items()}
-    top = min(max(float(ratio.max()) for ratio in ratios.values()), DARKEST_RATIO)
-    points_text = "all points" if len(rows) == n else f"{len(rows):,} of {n:,} points"
-    text = (
-        "Rank of a neighbor in the data (downwards) and in the embedding, "
-        f"seen from {points_text}; both on log scales. "
-        f"Lines: K = {k}. Beyond them, neighbors that the embedding adds (intrusions) or loses (extrusions)."
-    )
-    lines = foot_lines(text, len(names), MATRIX_SIDE_INCHES + MATRIX_LEFT_INCHES)
-    figure, axes = panel_grid(
-        len(names),
-        MATRIX_SIDE_INCHES,
-        0.0,
-        0.66 + FOOT_LINE_INCHES * len(lines),
-        left_inches=MATRIX_LEFT_INCHES,
-        below_inches=MATRIX_BELOW_INCHES,
-    )
-    for ax, name in zip(axes, names, strict=True):
-        _matrix(ax, ratios[name], edges, top)
-        _matrix_blocks(ax, k)
-        name_panel(ax, view, name, f"Q_NX {format_fixed(_kept_share(tables[name], edges, k, len(rows)), 3)}", 15)
-    _matrix_bar(figure, axes[0], top, 0.3 + FOOT_LINE_INCHES * len(lines))
-    write_foot(figure, axes[0].get_position().x0, lines)
-    return figure
-
-
-def _matrix_points(results: Results, names: list[str]) -> int:
-    """Return the number of points, at least four."""
-    n = len(results.embeddings[names[0]])
-    if n < 4:
-        raise InputError("results", "must hold at least 4 points for a co-ranking matrix", str(n), "Use more points.")
-    return n
-
-
-def _matrix_data(results: Results) -> Any:
-    """Return the data in memory: the image needs ranks in the data."""
-    data = results._held_data()
-    if data is None:
-        hint = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
-        raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", hint)
-    return data
-
-
-def _matrix_rows(results: Results, n: int) -> IntArray:
-    """Return all points, or a random part of many, the same for every embedding."""
-    if n <= MATRIX_ROWS:
-        return np.arange(n)
-    seed = int(results.recipe.get("random_state") or 0)
-    return np.sort(stream(seed, "co-ranking").choice(n, MATRIX_ROWS, replace=False))
-
-
-def _density_ratio(table: IntArray, edges: IntArray, m: int) -> FloatArray:
-    """Return the pairs in each cell, in multiples of the number for an unrelated embedding."""
-    widths = np.diff(edges).astype(np.float64)
-    return table * float(edges[-1] - 1) / (m * np.outer(widths, widths))
-
-
-def _kept_share(table: IntArray, edges: IntArray, k: int, m: int) -> float:
-    """Return the share of the k neighbors that are the same in data and embedding, from the first block."""
-    n_cells = int(np.searchsorted(edges, k + 1))
-    return float(table[:n_cells, :n_cells].sum()) / (k * m)
-
-
-def _matrix(ax: Axes, ratio: FloatArray, edges: IntArray, top: float) -> None:
-    """Draw the matrix as one image on log scales of both ranks."""
-    ends = np.log(edges.astype(np.float64))
-    centers = (np.arange(MATRIX_PIXELS) + 0.5) / MATRIX_PIXELS * ends[-1]
-    cell = np.clip(np.searchsorted(ends, centers, side="right") - 1, 0, len(ratio) - 1)
-    ratios = ratio[np.ix_(cell, cell)]
-    share = np.log(np.maximum(ratios, PALEST_RATIO) / PALEST_RATIO) / np.log(max(top, 1.0) / PALEST_RATIO)
-    image = shade_image(np.clip(share, 0.0, 1.0), ratios > 0)
-    last = float(ends[-1])
-    ax.imshow(image, extent=(0, last, last, 0), aspect="auto", interpolation="nearest")
-    ax.set(xlim=(0, last), ylim=(last, 0), facecolor=LIGHT["panel"])
-    ranks = [rank for rank in (10**power for power in range(12)) if rank < edges[-1] - 1]
-    places = np.log(np.array(ranks) + 0.5)
-    for axis in (ax.xaxis, ax.yaxis):
-        axis.set_major_locator(FixedLocator(list(places)))
-        axis.set_major_formatter(FixedFormatter([f"{rank:,}" for rank in ranks]))
-    ax.tick_params(labelsize=8, length=2, pad=2)
-    ax.set_xlabel("rank in the embedding", fontsize=8, labelpad=2)
-    ax.set_ylabel("rank in the data", fontsize=8, labelpad=2)
-    ax.spines["bottom"].set_visible(False)
-
-
-def _matrix_blocks(ax: Axes, k: int) -> None:
-    """Draw lines after rank K in both directions, with the names of the blocks."""
-    at, last = float(np.log(k + 1)), ax.get_xlim()[1]
-    ax.plot([at, at], [0, last], color=LIGHT["ink"], linewidth=0.8)
-    ax.plot([0, last], [at, at], color=LIGHT["ink"], linewidth=0.8)
-    ax.plot([0, last], [0, last], color=LIGHT["soft"], linewidth=0.6, linestyle=(0, (1, 2)))
-    box: dict[str, Any] = {"facecolor": LIGHT["panel"], "edgecolor": "none", "alpha": 0.8, "pad": 1.0}
-    ax.text(0.03 * last, 0.97 * last, "intrusions", ha="left", va="bottom", bbox=box, **SOFT_TEXT)
-    ax.text(0.97 * last, 0.03 * last, "extrusions", ha="right", va="top", bbox=box, **SOFT_TEXT)
-
-
-def _matrix_bar(figure: Figure, ax: Axes, top: float, bottom: float) -> None:
-    """Draw the scale of shades with their multiples of chance."""
-    bar = shade_bar(figure, ax, MATRIX_SIDE_INCHES, bottom)
-    bar.text(
-        0,
-        1.5,
-        "pairs, in multiples of chance (log scale)",
-        ha="left",
-        va="bottom",
-        fontsize=8.5,
-        transform=bar.transAxes,
-    )
-    span = np.log(max(top, 1.0) / PALEST_RATIO)
-    ratios = [10.0**power for power in range(-1, 6) if 10.0**power <= max(top, 1.0)]
-    for ratio in ratios:
-        at = float(np.log(ratio / PALEST_RATIO) / span)
-        sign = {PALEST_RATIO: "≤ ", DARKEST_RATIO: "≥ "}.get(ratio, "")
-        text = f"{sign}{ratio:g}"
-        side = "left" if at < 0.02 else "right" if at > 0.95 else "center"
-        bar.text(at, -0.5, text, ha=side, va="top", transform=bar.transAxes, **SOFT_TEXT)
-
+from dreval.report.figures._kind import figure
+from dreval.report.figures._panels import check_pair, main_measures, title_of
+from dreval.report.format import adjusted_by, count_noun, probability, text_breadth
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, read_results
 
 RANK_AXIS_INCHES = 3.2  # inches of the axis of ranks
 NAME_LINE_INCHES = 0.2  # between two names
@@ -232,6 +65,8 @@ def shared_letters(letters: list[str]) -> list[list[int]]:
     "mean ranks over data sets, with bars over those that do not differ significantly",
     of="comparison",
     several=True,
+    question="Which method is better over many data sets?",
+    reading="The best is at the left; methods that a bar joins do not differ significantly.",
 )
 def draw_critical_difference(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Draw mean ranks on a line, the best at the left, with a bar for every letter that several embeddings share.
@@ -249,14 +84,13 @@ def draw_critical_difference(comparison: Comparison, *, measure: str | None = No
     n = int(family.cells.notna().all(axis=1).sum())
     level = critical_level(comparison)
     difference = critical_difference(n, len(names), level) if math.isfinite(level) else math.nan
-    groups, labels = shared_letters(list(standing["letters"])), short_names(names, 20)
+    groups, (labels, _) = shared_letters(list(standing["letters"])), figure_names(names)
+    best = {place for group in groups if 0 in group for place in group} | {0}
     by = comparison.recipe["decided_by"]
-    lines = (
-        [f"a bar joins those that do not differ significantly by {TEST_TITLES[by]}"]
-        if by and any(standing["letters"])
-        else []
-    )
-    lines = [measure_heading(comparison, name), f"mean ranks over {n} data sets; the best at the left", *lines]
+    lines = [direction_title(comparison, name), f"mean ranks over {n} data sets; the best at the left"]
+    if by and any(standing["letters"]):
+        lines.append(f"a bar joins those that do not differ significantly by {TEST_TITLES[by]}")
+        lines += ["bold: the best, or joined with it"]
     title = lines if titled else []
     half = (len(names) + 1) // 2
     side = 0.3 + LETTER_INCHES * (max(map(text_breadth, labels.values())) + 6)
@@ -273,19 +107,19 @@ def draw_critical_difference(comparison: Comparison, *, measure: str | None = No
     ax.set(xlim=(1, len(names)), ylim=(-depth, RANK_TOP_INCHES), yticks=[], xticks=[])
     ax.spines["bottom"].set_visible(False)
     _rank_rule(ax, len(names), difference)
-    colored = colored_in_comparison(comparison)
     for place, (embedding, rank) in enumerate(zip(names, ranks, strict=True)):
         left = place < half
         height = -RANK_BAR_INCHES * len(groups) - NAME_LINE_INCHES * ((place if left else len(names) - 1 - place) + 1)
-        color, edge = embedding_color(colored, embedding), 1 if left else len(names)
-        ax.plot([rank, rank, edge], [0, height, height], color=color, linewidth=0.9, clip_on=False)
+        edge, weight = 1 if left else len(names), "bold" if place in best and groups else "normal"
+        ax.plot([rank, rank, edge], [0, height, height], color=LIGHT["soft"], linewidth=0.7, clip_on=False)
         lines = f"{labels[embedding]} {rank:.2f}" if left else f"{rank:.2f} {labels[embedding]}"
         offset: dict[str, Any] = {
             "xytext": (-RANK_NAME_GAP_POINTS if left else RANK_NAME_GAP_POINTS, 0),
             "textcoords": "offset points",
         }
         ha, where = "right" if left else "left", (edge, height)
-        ax.annotate(lines, where, ha=ha, va="center", fontsize=8.5, color=color, annotation_clip=False, **offset)
+        offset |= {"fontsize": 8.5, "fontweight": weight, "annotation_clip": False}
+        ax.annotate(lines, where, ha=ha, va="center", color=LIGHT["ink"], **offset)
     for line, group in enumerate(groups):
         ends, height = [ranks[group[0]] - 0.02, ranks[group[-1]] + 0.02], -0.1 - RANK_BAR_INCHES * line
         style: dict[str, Any] = {"linewidth": 2.6, "solid_capstyle": "butt", "clip_on": False}
@@ -325,35 +159,33 @@ ADVANTAGES = {
 MAX_MEASURE_LINES_PAIRS = 3  # pairs; of so many, measures are the lines
 MAX_ALL_MEASURES_PAIRS = 21  # pairs; of more, one measure is drawn by default
 MAX_NEAREST_EMBEDDINGS = 20  # embeddings that are compared with one reference
-FOREST_PANELS_PER_ROW = 2  # panels side by side
-FOREST_PANEL_INCHES = 1.7  # width of a panel
-FOREST_P_INCHES = 0.5  # width of the p next to it
-FOREST_GAP_INCHES = 0.28  # between two panels
+FOREST_PANEL_INCHES = 1.15  # width of a panel
+FOREST_P_INCHES = 0.42  # width of the p next to it
+FOREST_GAP_INCHES = 0.18  # between two panels
 FOREST_LINE_INCHES = 0.2
-FOREST_HEAD_INCHES = 0.5
+FOREST_HEAD_INCHES = 0.5  # above a panel, for two lines
 FOREST_FOOT_INCHES = 0.42
 FOREST_EDGE_INCHES = 0.12
+FOREST_LETTER_INCHES = 0.061  # width of a letter of a label
 FOREST_TITLE_LETTERS = 40  # letters of a line of a title
-FOREST_LETTER_INCHES = 0.061  # inches of a letter of the title of a measure
 MEASURE_FOREST_INCHES = 2.1  # width of a panel with measures as lines
 MEASURE_FOREST_TOP_INCHES = 0.56  # space above it for three lines of text
-PAGE_FOREST_MEASURES = (
-    "trustworthiness",
-    "continuity",
-)  # measures that a page draws for many pairs; all stand in its table
 
 Pair = tuple[str, str]
 Rows = dict[str, dict[Pair, dict[str, Any]]]  # by measure and pair
 
 
-@figure("paired differences with their intervals and adjusted p-values, by pair or by measure", of="comparison")
+@figure(
+    "paired differences with their intervals and adjusted p-values, by pair or by measure",
+    of="comparison",
+    question="Which embedding is better?",
+    reading="An interval right of zero favors the first embedding; filled marks are significant.",
+)
 def draw_forest(
     comparison: Comparison,
     *,
     measure: str | None = None,
     pair: tuple[str, str] | None = None,
-    titled: bool = True,
-    explained: bool = True,
 ) -> Figure:
     """Draw advantages with their intervals: a line for each pair and a panel for each measure.
 
@@ -373,8 +205,8 @@ def draw_forest(
             raise _no_interval_error(comparison)
     pairs = list(dict.fromkeys(pair_of_part for part in parts.values() for pair_of_part in part))
     if math.isfinite(value_range[1]) and len(pairs) <= MAX_MEASURE_LINES_PAIRS and (measure is None or len(pairs) == 1):
-        return _forest_by_measure(comparison, parts, pairs, value_range, explained)
-    return _forest_by_pair(comparison, parts, measure is None, titled, explained)
+        return _forest_by_measure(comparison, parts, pairs, value_range)
+    return _forest_by_pair(comparison, parts, measure is None)
 
 
 def _interval_rows(comparison: Comparison, measure: str | None) -> Rows:
@@ -409,18 +241,6 @@ def _no_interval_error(comparison: Comparison) -> InputError:
     return InputError("kind", "must fit the comparison", received, hint)
 
 
-def few_pairs(comparison: Comparison) -> list[Pair]:
-    """Return the pairs, where they are so few that measures are the lines of a forest; else none."""
-    try:
-        parts = _interval_rows(comparison, None)
-    except InputError:
-        return []
-    pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
-    return (
-        pairs if len(pairs) <= MAX_MEASURE_LINES_PAIRS and math.isfinite(_interval_range(comparison, parts)[1]) else []
-    )
-
-
 def _reversed_pair(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the difference of a pair in the other order."""
     ends = {"conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
@@ -430,23 +250,22 @@ def _reversed_pair(row: Mapping[str, Any]) -> dict[str, Any]:
 def forest_text(comparison: Comparison, by_measure: bool = False) -> str:
     """Return the explanation of the marks, where pairs or measures are the lines."""
     alpha, adjust = comparison.recipe["alpha"], comparison.recipe["adjust"]
-    p = "p" if adjust == "nothing" else f"p {adjusted_by(adjust)}"
+    has_adjusted = adjust != "nothing"
+    p = f"p {adjusted_by(adjust)}" if has_adjusted else "p"
     by, quantity = comparison.recipe.get("decided_by", ""), "Advantage"
     if comparison.families:
         quantity = f"By {TEST_TITLES[by]}: {ADVANTAGES[by]}"
-    level, marks = f"{100 * (1 - alpha):g} % intervals", f"Filled, in the color of the better one: p ≤ {alpha:g}; "
+    level = f"{100 * (1 - alpha):g} % intervals"
     if by_measure:
         text = (
             "Differences as parts of the way from the chance level of a measure to its perfect value, whichever way it "
             f"points, with {level}; at the right in the unit of the measure, with {p}."
         )
     else:
-        text = (
-            f"{quantity} of the first over the second, positive where it is better whichever way the measure points, "
-            f"with {level}; at the right {p}."
-        )
+        text = f"{quantity} of the better one, with {level}; at the right {p}."
+    half = "; half: only before adjustment" if has_adjusted else ""
     band = " Gray bands: differences smaller than the margin." if comparison.pairs["margin"].notna().any() else ""
-    return f"{text} {marks}hollow: not significant.{band}"
+    return f"{text} Filled: p ≤ {alpha:g}{half}; hollow: not significant.{band}"
 
 
 def _decisive_p(row: Mapping[str, Any]) -> float:
@@ -454,16 +273,22 @@ def _decisive_p(row: Mapping[str, Any]) -> float:
     return float(row["p_value"] if math.isnan(row["p_adjusted"]) else row["p_adjusted"])
 
 
-def _draw_interval(ax: Axes, at: int, row: Mapping[str, Any], color: str, significant: bool, unit: float = 1.0) -> None:
-    """Draw an interval as a line with a mark at the advantage; filled where it is significant.
+def _draw_interval(ax: Axes, at: int, row: Mapping[str, Any], alpha: float, unit: float = 1.0) -> None:
+    """Draw an interval as a line with a mark at the advantage.
 
-    A band in the background runs from margin to margin, where there is one.
+    The mark is filled where the difference is significant, and half where it is so before adjustment only. A band in
+    the background runs from margin to margin, where there is one.
     """
     if math.isfinite(row["margin"]):
         band = [-row["margin"] / unit, row["margin"] / unit]
         ax.fill_between(band, -at - 0.38, -at + 0.38, color=LIGHT["rule"], linewidth=0, zorder=0.5)
+    color = LIGHT["ink"]
     ax.plot([row["conf_low"] / unit, row["conf_high"] / unit], [-at, -at], color=color, linewidth=1.4)
-    style: dict[str, Any] = {"markerfacecolor": color if significant else LIGHT["paper"], "markeredgewidth": 1.0}
+    fill = "full" if _decisive_p(row) <= alpha else "left" if row["p_value"] <= alpha else "none"
+    style: dict[str, Any] = {"fillstyle": fill, "markerfacecoloralt": LIGHT["paper"], "markeredgewidth": 1.0}
+    style |= {"markerfacecolor": color} if fill != "none" else {}
+    if fill == "none":
+        ax.plot([row["advantage"] / unit], [-at], "o", markersize=4.5, color=LIGHT["paper"], markeredgewidth=0)
     ax.plot([row["advantage"] / unit], [-at], "o", markersize=4.5, color=color, **style)
 
 
@@ -480,10 +305,10 @@ def _prepare_lines(ax: Axes, labels: Sequence[Any], marks: int, **style: Any) ->
     ax.margins(x=0.06)
 
 
-def _write_right(ax: Axes, at: float, text: str, x: float, ha: str, color: str, weight: str = "normal") -> None:
+def _write_right(ax: Axes, at: float, text: str, x: float, ha: str, color: str) -> None:
     """Write text at the right of a line, ``x`` points from the end of the axis."""
     style: dict[str, Any] = {"xycoords": ("axes fraction", "data"), "textcoords": "offset points", "fontsize": 8}
-    style |= {"va": "center_baseline", "ha": ha, "color": color, "fontweight": weight}
+    style |= {"va": "center_baseline", "ha": ha, "color": color}
     ax.annotate(text, (1, at), xytext=(x, 0), **style)
 
 
@@ -513,76 +338,46 @@ def _interval_range(comparison: Comparison, parts: Rows) -> tuple[float, float]:
 
 
 def _forest_by_measure(
-    comparison: Comparison, parts: Rows, pairs: Sequence[Pair], value_range: tuple[float, float], with_text: bool
+    comparison: Comparison, parts: Rows, pairs: Sequence[Pair], value_range: tuple[float, float]
 ) -> Figure:
     """Draw a panel for each pair, with a line for each measure on the scale from chance to perfect."""
-    colored, alpha, columns = (
-        colored_in_comparison(comparison, *pairs[:1]),
-        comparison.recipe["alpha"],
-        _columns_by_name(comparison),
-    )
-    short = short_names(dict.fromkeys(name for pair in pairs for name in pair), 22)
-    k = read_results(comparison.results).k  # type: ignore[arg-type]
-    shared = (
-        f"{NEIGHBORS_PARAMETER}={k}"
-        if sum(parameter_value(columns[n].parameters, NEIGHBORS_PARAMETER) == str(k) for n in parts) > 1
-        else ""
-    )
-    labels = {}
-    for name in parts:
-        settings = ", ".join(setting for setting in columns[name].parameters.split(", ") if setting != shared)
-        title = ", ".join(filter(None, [columns[name].title, parameter_text(settings)]))
-        labels[name] = textwrap.shorten(title, FOREST_TITLE_LETTERS, placeholder=" …")
+    alpha, columns = comparison.recipe["alpha"], _columns_by_name(comparison)
+    short, full_names = figure_names(dict.fromkeys(name for pair in pairs for name in pair))
+    labels = {name: textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS) for name in parts}
+    line_inches = FOREST_LINE_INCHES + 0.08 * any("\n" in label for label in labels.values())
     texts = {(n, pair): _interval_numbers(row, columns[n]) for n, part in parts.items() for pair, row in part.items()}
     column_heading = f"advantage, {100 * (1 - alpha):g} % interval"
-    left = FOREST_EDGE_INCHES + 0.1 + FOREST_LETTER_INCHES * max(map(text_breadth, labels.values()))
+    widest = max(text_breadth(line) for label in labels.values() for line in label.splitlines())
+    left = FOREST_EDGE_INCHES + 0.1 + FOOT_LETTER_INCHES * widest
     text_inches = 0.12 + FOOT_LETTER_INCHES * max(len(column_heading), *map(len, texts.values()))
     width = left + MEASURE_FOREST_INCHES + text_inches + FOREST_P_INCHES + FOREST_EDGE_INCHES
-    foot = (
-        textwrap.wrap(forest_text(comparison, True), int((width - 2 * FOREST_EDGE_INCHES) / FOOT_LETTER_INCHES))
-        if with_text
-        else []
-    )
-    bands = [
-        MEASURE_FOREST_TOP_INCHES
-        + FOREST_LINE_INCHES * sum(pair in part for part in parts.values())
-        + FOREST_FOOT_INCHES
-        + 0.1
-        for pair in pairs
-    ]
-    height = sum(bands) + (FOOT_LINE_INCHES * len(foot) + 0.1 if foot else 0.0)
+    text = "\n".join(filter(None, [forest_text(comparison, True), full_names]))
+    foot = foot_lines(text, width - 2 * FOREST_EDGE_INCHES)
+    edges = MEASURE_FOREST_TOP_INCHES + FOREST_FOOT_INCHES + 0.1
+    bands = [edges + line_inches * sum(pair in part for part in parts.values()) for pair in pairs]
+    height = sum(bands) + FOOT_LINE_INCHES * len(foot) + 0.1
     figure, top, pad = new_figure(width, height), height, 0.06 * (value_range[1] - value_range[0])
     for pair, band in zip(pairs, bands, strict=True):
         pair_measures = [name for name in parts if pair in parts[name]]
-        bottom, top = top - MEASURE_FOREST_TOP_INCHES - FOREST_LINE_INCHES * len(pair_measures), top - band
-        ax = figure.add_axes(
-            (
-                left / width,
-                bottom / height,
-                MEASURE_FOREST_INCHES / width,
-                FOREST_LINE_INCHES * len(pair_measures) / height,
-            )
-        )
+        lines_inches = line_inches * len(pair_measures)
+        bottom, top = top - MEASURE_FOREST_TOP_INCHES - lines_inches, top - band
+        box = (left / width, bottom / height, MEASURE_FOREST_INCHES / width, lines_inches / height)
+        ax = figure.add_axes(box)
         ax.set_xlim(value_range[0] - pad, value_range[1] + pad)
         _prepare_lines(ax, [math_text(labels[name], True)["label"] for name in pair_measures], 5, parse_math=True)
         for at, name in enumerate(pair_measures):
             row, span = parts[name][pair], columns[name].distance_to_perfect(pair)
-            significant = _decisive_p(row) <= alpha
-            color = embedding_color(colored, pair[row["advantage"] < 0]) if significant else LIGHT["soft"]
             if span > 0:
-                _draw_interval(ax, at, row, color, significant, span / 100)
-            _write_right(ax, -at, texts[name, pair], 9, "left", color, "bold" if significant else "normal")
-            _write_right(
-                ax, -at, probability(_decisive_p(row), alpha), 72 * (text_inches + FOREST_P_INCHES), "right", color
-            )
+                _draw_interval(ax, at, row, alpha, span / 100)
+            _write_right(ax, -at, texts[name, pair], 9, "left", LIGHT["ink"])
+            p, end = probability(_decisive_p(row), alpha), 72 * (text_inches + FOREST_P_INCHES)
+            _write_right(ax, -at, p, end, "right", LIGHT["ink"])
         for name, side, mark in ((pair[1], "right", "← {} better"), (pair[0], "left", "{} better →")):
-            _write_above(ax, mark.format(short[name]), 0.0, 18, side, embedding_color(colored, name), data=True)
-        _write_right(ax, 0.75, parameter_text(shared), -72 * MEASURE_FOREST_INCHES - 4, "right", LIGHT["soft"])
+            _write_above(ax, mark.format(short[name]), 0.0, 18, side, LIGHT["ink"], data=True)
         _write_right(ax, 0.75, column_heading, 9, "left", LIGHT["soft"])
         _write_right(ax, 0.75, "p", 72 * (text_inches + FOREST_P_INCHES), "right", LIGHT["soft"])
         ax.set_xlabel("advantage, % of the way from chance level to perfect", fontsize=8, labelpad=2)
-    if foot:
-        write_foot(figure, FOREST_EDGE_INCHES / width, foot)
+    write_foot(figure, FOREST_EDGE_INCHES / width, foot)
     return figure
 
 
@@ -592,75 +387,72 @@ def _interval_numbers(row: Mapping[str, Any], column: Column) -> str:
     return f"{'+' if row['advantage'] > 0 else ''}{advantage} [{low}, {high}]"
 
 
-def _forest_by_pair(
-    comparison: Comparison, parts: Rows, is_all_measures: bool, titled: bool, with_text: bool
-) -> Figure:
+def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) -> Figure:
     """Draw a panel for each measure, with a line for each pair; of many embeddings for each against one reference."""
-    colored, alpha = colored_in_comparison(comparison), comparison.recipe["alpha"]
-    first_measure = next(iter(parts))
+    alpha, first_measure, below = comparison.recipe["alpha"], next(iter(parts)), ""
     if is_all_measures and len(parts[first_measure]) > MAX_ALL_MEASURES_PAIRS:
         parts = {first_measure: parts[first_measure]}
-    total, below = len(parts[first_measure]), ""
+    short, full_names = figure_names(dict.fromkeys(name for part in parts.values() for pair in part for name in pair))
     if comparison.standing["embedding"].nunique() > MAX_SIDE_BY_SIDE:
         best = comparison.of(comparison.standing, first_measure)["embedding"].iloc[0]
-        reference = str(comparison.recipe.get("baseline") or best)
-        parts = {first_measure: _differences_from(parts[first_measure], reference)}
-        below = f"advantage over {short_names([reference], FOREST_TITLE_LETTERS)[reference]}"
-        left_out = total - len(parts[first_measure])
-        below += f"\n… {count_noun(left_out, 'more pair')} in compare().tidy()" if left_out else ""
-    pairs = list(dict.fromkeys(pair for part in parts.values() for pair in part))
-    labels = short_names(dict.fromkeys(name for pair in pairs for name in pair), FOREST_TITLE_LETTERS if below else 18)
-    lines = {pair: labels[pair[0]] + ("" if below else f" − {labels[pair[1]]}") for pair in pairs}
-    left = FOREST_EDGE_INCHES + 0.1 + LETTER_INCHES * max(map(text_breadth, lines.values()))
-    columns = min(FOREST_PANELS_PER_ROW, len(parts))
-    width = (
-        left
-        + columns * (FOREST_PANEL_INCHES + FOREST_P_INCHES)
-        + (columns - 1) * FOREST_GAP_INCHES
-        + FOREST_EDGE_INCHES
-    )
-    width = max(width, left + FOOT_LETTER_INCHES * FOREST_TITLE_LETTERS)
-    foot = (
-        textwrap.wrap(forest_text(comparison), int((width - 2 * FOREST_EDGE_INCHES) / FOOT_LETTER_INCHES))
-        if with_text
-        else []
-    )
-    head = FOREST_HEAD_INCHES if titled else FOREST_EDGE_INCHES
-    end = FOREST_FOOT_INCHES + 0.15 * len(below.splitlines())
-    band = head + FOREST_LINE_INCHES * len(pairs) + end
-    bands = -(-len(parts) // columns)
-    height = bands * band + (FOOT_LINE_INCHES * len(foot) + 0.1 if foot else 0.2 - FOREST_FOOT_INCHES / 2)
+        reference, total = str(comparison.recipe.get("baseline") or best), len(parts[first_measure])
+        rows = _differences_from(parts[first_measure], reference)
+        panels = {first_measure: [(short[name], row) for (name, _), row in rows.items()]}
+        more = total - len(rows)
+        below = f" over {short[reference]}"
+        full_names += f"\n{count_noun(more, 'more pair')} in compare().tidy()." if more else ""
+    else:
+        panels = {name: _sorted_pairs(comparison, part, short) for name, part in parts.items()}
+    count = max(map(len, panels.values()))
+    widest = max(text_breadth(label) for rows in panels.values() for label, _ in rows)
+    left = FOREST_EDGE_INCHES + 0.1 + FOREST_LETTER_INCHES * widest
+    step = left + FOREST_PANEL_INCHES + FOREST_P_INCHES + FOREST_GAP_INCHES
+    columns = min(len(panels), max(int(MAX_FIGURE_INCHES / step), 1))
+    width = max(columns * step, FOOT_LETTER_INCHES * FOREST_TITLE_LETTERS)
+    text = "\n".join(filter(None, [forest_text(comparison), full_names]))
+    foot = foot_lines(text, width - 2 * FOREST_EDGE_INCHES)
+    band = FOREST_HEAD_INCHES + FOREST_LINE_INCHES * count + FOREST_FOOT_INCHES
+    bands = -(-len(panels) // columns)
+    height = bands * band + FOOT_LINE_INCHES * len(foot) + 0.1
     figure = new_figure(width, height)
-    for place, (name, part) in enumerate(parts.items()):
-        row, column = divmod(place, columns)
-        x, y = (
-            left + column * (FOREST_PANEL_INCHES + FOREST_P_INCHES + FOREST_GAP_INCHES),
-            height - row * band - head - FOREST_LINE_INCHES * len(pairs),
-        )
-        ax = figure.add_axes(
-            (x / width, y / height, FOREST_PANEL_INCHES / width, FOREST_LINE_INCHES * len(pairs) / height)
-        )
-        _prepare_lines(ax, [lines[pair] if column == 0 else "" for pair in pairs], 3)
-        for at, pair in enumerate(pairs):
-            if pair in part:
-                row, significant = part[pair], _decisive_p(part[pair]) <= alpha
-                better = row["first"] if row["advantage"] > 0 else row["second"]
-                _draw_interval(
-                    ax, at, row, embedding_color(colored, better) if significant else LIGHT["soft"], significant
-                )
-                _write_right(
-                    ax, -at, probability(_decisive_p(row), alpha), 34, "right", LIGHT["ink" if significant else "soft"]
-                )
-        if below:
-            ax.set_xlabel(below, fontsize=8, labelpad=2)
-        if titled:
-            title_lines = textwrap.wrap(
-                measure_setting_text(comparison, name), FOREST_TITLE_LETTERS, max_lines=2, placeholder=" …"
-            )
-            _write_above(ax, "\n".join(title_lines), 0.0, 3, "left", LIGHT["ink"])
-    if foot:
-        write_foot(figure, FOREST_EDGE_INCHES / width, foot)
+    quantity = ADVANTAGES[comparison.recipe["decided_by"]] if comparison.families else "advantage"
+    for place, (name, rows) in enumerate(panels.items()):
+        line, column = divmod(place, columns)
+        y = height - line * band - FOREST_HEAD_INCHES - FOREST_LINE_INCHES * len(rows)
+        box = (left + column * step) / width, y / height
+        ax = figure.add_axes((*box, FOREST_PANEL_INCHES / width, FOREST_LINE_INCHES * len(rows) / height))
+        _prepare_lines(ax, [label for label, _ in rows], 3)
+        for at, (_, row) in enumerate(rows):
+            _draw_interval(ax, at, row, alpha)
+            _write_right(ax, -at, probability(_decisive_p(row), alpha), 28, "right", LIGHT["ink"])
+        _write_right(ax, 0.75, "p", 28, "right", LIGHT["soft"])
+        ax.set_xlabel(quantity + below, fontsize=8, labelpad=2, loc="left" if below else "center")
+        title = math_text(textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS), True)
+        anchor: dict[str, Any] = {"xy": (0, 1), "xycoords": "axes fraction", "textcoords": "offset points"}
+        offset = (72 * (FOREST_EDGE_INCHES - left), 14)
+        style: dict[str, Any] = {"xytext": offset, "fontsize": 8, "fontweight": "bold", "color": LIGHT["ink"]}
+        ax.annotate(title.pop("label"), **anchor, va="bottom", **style, **title)
+    write_foot(figure, FOREST_EDGE_INCHES / width, foot)
     return figure
+
+
+def _sorted_pairs(
+    comparison: Comparison, part: Mapping[Pair, dict[str, Any]], short: Mapping[str, str]
+) -> list[tuple[str, dict[str, Any]]]:
+    """Return the differences with their labels, the better one first and the largest first.
+
+    Embeddings that are the same map share a line.
+    """
+    names, groups = list(short), equal_maps(comparison)
+    equal = {name: [other for other in names if other in group] for group in groups for name in group}
+    rows = {}
+    for (first, second), row in part.items():
+        left, right = (", ".join(short[other] for other in equal.get(name, [name])) for name in (first, second))
+        if left != right:
+            better, label = (row, (left, right)) if row["advantage"] >= 0 else (_reversed_pair(row), (right, left))
+            rows.setdefault(label, better)
+    ordered = sorted(rows.items(), key=lambda item: -item[1]["advantage"])
+    return [(f"{left} over {right}", row) for (left, right), row in ordered]
 
 
 def _differences_from(part: Mapping[Pair, dict[str, Any]], reference: str) -> dict[Pair, dict[str, Any]]:
@@ -671,202 +463,47 @@ def _differences_from(part: Mapping[Pair, dict[str, Any]], reference: str) -> di
     return {(row["first"], reference): row for row in sorted(nearest, key=lambda row: -row["advantage"])}
 
 
-def pair_forests(comparison: Comparison) -> Figures:
-    """Return for a page the forest of each pair with all measures as lines; none where there are many pairs."""
-    figures = []
-    for number, pair in enumerate(few_pairs(comparison)):
-        with figure_style():
-            figure = draw_forest(comparison, pair=pair, explained=False)
-        first, second = map(printable, pair)
-        label = f"Advantage of {first} over {second} by each measure, with its interval"
-        figures.append(PageFigure(inline_svg(figure, f"f{number}", label), f"{first} against {second}"))
-    return Figures(figures, "forests lines")
+WINS_CELL_INCHES = 0.3  # inches of a cell
+MAX_WINS = 15  # embeddings with a row; of more the first
+SHADE_OPACITY = 0.4
 
 
-HEATMAP_CELL_WIDTH_INCHES = 0.86
-HEATMAP_CELL_HEIGHT_INCHES = 0.4
-HEATMAP_CHANCE_WIDTH_INCHES = 0.98  # of the column of chance
-HEATMAP_TITLE_LETTERS = 40  # letters of the name of a measure
-HEATMAP_LEVEL_LETTERS = 11  # letters of a name that fits horizontally over its cell
-HEATMAP_MAX_OPACITY = 0.42  # opacity of the best cell of a row
-HEATMAP_MIN_OPACITY = 0.04
-
-
-@figure("all embeddings by all measures: values with intervals, the best of each measure bold, and chance")
-def draw_heatmap(
-    results: Results, view: ResultView, names: list[str], *, measure: str | Sequence[str] | None = None
-) -> Figure:
-    """Draw a line for each measure and a column for each embedding, shaded from the worst of a line to the best."""
-    columns = _heatmap_columns(view, measure, names)
-    heads = {column.measure: _heatmap_head(column) for column in columns}
-    left = 0.2 + FOOT_LETTER_INCHES * max(text_breadth(line) for lines in heads.values() for line in lines)
-    labels = short_names(names, 22)
-    slanted = max(map(text_breadth, labels.values())) > HEATMAP_LEVEL_LETTERS
-    top = 0.32 if not slanted else 0.3 + 0.72 * LETTER_INCHES * max(map(text_breadth, labels.values()))
-    beyond = (
-        0.0
-        if not slanted
-        else max(0.0, 0.72 * LETTER_INCHES * text_breadth(labels[names[-1]]) - HEATMAP_CHANCE_WIDTH_INCHES)
-    )
-    width = left + HEATMAP_CELL_WIDTH_INCHES * len(names) + HEATMAP_CHANCE_WIDTH_INCHES + 0.12 + beyond
-    lines = textwrap.wrap(
-        _heatmap_text(columns, results.failed, view.level), max(int((width - 0.24) / FOOT_LETTER_INCHES), 40)
-    )
-    foot = 0.18 + FOOT_LINE_INCHES * len(lines)
-    size = HEATMAP_CELL_HEIGHT_INCHES * len(columns)
-    figure, ax = one_axes(
-        width, top + size + foot, left, width - left - HEATMAP_CELL_WIDTH_INCHES * len(names), foot, top
-    )
-    ax.set(xlim=(0, len(names)), ylim=(len(columns), 0), xticks=[], yticks=[])
-    ax.spines[:].set_visible(False)
-    for row, column in enumerate(columns):
-        title, below = heads[column.measure]
-        text = math_text(title, bool(column.symbol))
-        style: dict[str, Any] = {"ha": "right", "va": "center", "fontsize": 8.5}
-        middle = row + (0.5 if not below else 0.32)
-        ax.text(-0.1, middle, text.pop("label"), color=LIGHT["ink"], **style, **text)
-        if below:
-            ax.text(-0.1, row + 0.7, below, **{**style, **SOFT_TEXT, "fontsize": 8})
-        for place, name in enumerate(names):
-            _heatmap_cell(ax, column, name, place, row)
-        ax.text(
-            len(names) + 0.97 * HEATMAP_CHANCE_WIDTH_INCHES / HEATMAP_CELL_WIDTH_INCHES,
-            row + 0.5,
-            column.short_chance,
-            ha="right",
-            va="center",
-            **SOFT_TEXT,
-        )
-    for place, name in enumerate(names):
-        label = labels[name]
-        name_style: dict[str, Any] = {
-            "fontsize": 9,
-            "fontweight": "bold",
-            "color": embedding_color(view.colored, name),
-            "va": "bottom",
-        }
-        if slanted:
-            ax.text(place + 0.4, -0.12, label, rotation=45, rotation_mode="anchor", ha="left", **name_style)
-        else:
-            ax.text(place + 0.5, -0.18, label, ha="center", **name_style)
-    ax.text(
-        len(names) + 0.97 * HEATMAP_CHANCE_WIDTH_INCHES / HEATMAP_CELL_WIDTH_INCHES,
-        -0.18,
-        "chance level",
-        ha="right",
-        va="bottom",
-        **SOFT_TEXT,
-    )
-    write_foot(figure, 0.12 / width, lines)
-    return figure
-
-
-def _heatmap_columns(view: ResultView, measure: str | Sequence[str] | None, names: list[str]) -> list[Column]:
-    """Return the measures with a value of one of the embeddings."""
-    columns = [column for column in view.by_goal if any(name in column.values for name in names)]
-    if not columns:
-        raise InputError("results", "must hold values of measures", "none", "Run a measure such as trustworthiness.")
-    if measure is None:
-        return columns
-    requested = [measure] if isinstance(measure, str) else list(measure)
-    full = {full_name(column.measure, column.parameters): column for column in columns}
-    for request in requested:
-        if request not in full:
-            MEASURES.check_run(request, [column.measure for column in columns], "measure")
-    return [column for name, column in full.items() if column.measure in requested or name in requested]
-
-
-def _heatmap_head(column: Column) -> list[str]:
-    """Return the title, and below it setting and direction."""
-    below = [parameter_text(column.parameters), "" if column.higher else column.direction_text]
-    title = textwrap.shorten(column.title, HEATMAP_TITLE_LETTERS, placeholder=" …")
-    return [title, ", ".join(filter(None, below))]
-
-
-def _heatmap_text(columns: Sequence[Column], failures: Iterable[str], level: str) -> str:
-    """Return the explanation of shades and letters, and the failed embeddings."""
-    sentences = ["Shade: from the worst of a line to the best; what differs little looks alike. Bold: the best value."]
-    if any(cell.has_interval for column in columns for cell in column.cells.values()):
-        sentences.append(f"Small: {level} interval.")
-    failed = short_names(failures, 22)
-    if failed:
-        sentences.append(f"Not computed: {join_and(list(failed.values()))}.")
-    return " ".join(sentences)
-
-
-def _heatmap_cell(ax: Axes, column: Column, name: str, place: int, row: int) -> None:
-    """Draw one value with its interval; the best of a line is bold."""
-    has_value = name in column.values
-    opacity = (
-        HEATMAP_MIN_OPACITY + (HEATMAP_MAX_OPACITY - HEATMAP_MIN_OPACITY) * column.shade(name) if has_value else 0.0
-    )
-    style: dict[str, Any] = {"facecolor": LIGHT["accent"], "edgecolor": "none", "alpha": opacity}
-    ax.add_patch(Rectangle((place + 0.02, row + 0.04), 0.96, 0.92, **style))
-    interval = column.interval(name) if has_value else ""
-    weight = "bold" if name in column.leaders else "normal"
-    value = column.format_value(column.values[name]) if has_value else "—"
-    middle: dict[str, Any] = {"ha": "center", "va": "center", "color": LIGHT["ink" if has_value else "soft"]}
-    ax.text(place + 0.5, row + (0.34 if interval else 0.5), value, fontsize=9, fontweight=weight, **middle)
-    if interval:
-        ax.text(place + 0.5, row + 0.72, interval, fontsize=7.5, **middle)
-
-
-SHEPARD_SIDE_INCHES = 2.1
-SHEPARD_LEFT_INCHES = 0.58
-SHEPARD_BELOW_INCHES = 0.4
-
-
-@figure("distances in the embedding against those in the data, and their nearest ascending step function")
-def draw_shepard(results: Results, view: ResultView, names: list[str]) -> Figure:
-    """Draw the Shepard diagrams of all embeddings, each with its own unit upwards."""
-    missing = [name for name in names if name not in results.shepard]
-    names = [name for name in names if name in results.shepard]
-    if not names:
-        hint = "Run a measure of pairs, such as spearman_distance, with Evaluation."
-        raise InputError("results", "must hold distances of pairs", f"none of {', '.join(missing)}", hint)
-    lines = foot_lines(shepard_text(results.shepard[names[0]]), len(names), SHEPARD_SIDE_INCHES + SHEPARD_LEFT_INCHES)
-    figure, axes = panel_grid(
-        len(names),
-        SHEPARD_SIDE_INCHES,
-        0.0,
-        0.08 + FOOT_LINE_INCHES * len(lines),
-        left_inches=SHEPARD_LEFT_INCHES,
-        below_inches=SHEPARD_BELOW_INCHES,
-    )
-    for ax, name in zip(axes, names, strict=True):
-        draw_shepard_panel(ax, results.shepard[name], embedding_color(view.colored, name))
-        name_panel(ax, view, name, rank_correlation_text(view, name), 15)
-    write_foot(figure, axes[0].get_position().x0, lines)
-    return figure
-
-
-WINS_CELL_INCHES = 0.36  # inches of a cell
-MIN_DARK_SHARE = 0.35  # shares from which the ramp is dark enough for light letters
-
-
-@figure("on how many data sets the embedding of a row beats that of a column", of="comparison", several=True)
+@figure(
+    "on how many data sets the embedding of a row beats that of a column",
+    of="comparison",
+    several=True,
+    question="Which method is better over many data sets?",
+    reading="A row with many blue cells is a method that wins on most data sets.",
+)
 def draw_wins(comparison: Comparison, *, measure: str | None = None, titled: bool = True) -> Figure:
     """Draw the numbers of wins, the best first; the color of a cell is the share of data sets won."""
     name = comparison.named(measure)
     table = comparison.wins(name)
-    order = list(comparison.of(comparison.standing, name)["embedding"])
+    ranked = list(comparison.of(comparison.standing, name)["embedding"])
+    order = ranked[:MAX_WINS]
     numbers = table.reindex(index=order, columns=order).to_numpy()
     played = numbers + numbers.T
     share = np.where(played > 0, numbers / np.maximum(played, 1), 0.5)
-    labels, size = short_names(order, 20), WINS_CELL_INCHES * len(order)
+    (labels, full_names), size = figure_names(order), WINS_CELL_INCHES * len(order)
     name_inches = LETTER_INCHES * max(map(text_breadth, labels.values()))
-    title = [measure_heading(comparison, name), f"wins of the row on {len(comparison.families[name].cells)} data sets"]
+    title = [direction_title(comparison, name), f"wins of the row on {len(comparison.families[name].cells)} data sets"]
+    title += [f"the best {MAX_WINS} of {len(ranked)} embeddings"] if len(ranked) > len(order) else []
     title = title if titled else []
     left, top = 0.3 + name_inches, 0.15 + 0.2 * len(title) + name_inches
     width = max(left + size + 0.25, title_inches(title))
-    figure, ax = one_axes(width, size + top + 0.15, left, width - left - size, 0.15, top)
+    text = "Shade: from half of the data sets won (orange) to all (blue)."
+    lines = foot_lines("\n".join(filter(None, [text, full_names])), width - 2 * FOREST_EDGE_INCHES)
+    foot = 0.2 + FOOT_LINE_INCHES * len(lines)
+    figure, ax = one_axes(width, size + top + foot, left, width - left - size, foot, top)
     off = ~np.eye(len(order), dtype=bool)
     for row, column in zip(*np.nonzero(off), strict=True):
-        color = QUALITY_RAMP[min(int(share[row, column] * len(QUALITY_RAMP)), len(QUALITY_RAMP) - 1)]
-        ax.add_patch(Rectangle((column, row), 1, 1, facecolor=color, edgecolor=LIGHT["paper"], linewidth=1.2))
-        bold = "bold" if share[row, column] > 0.5 else "normal"
-        ink = LIGHT["ink"] if share[row, column] < MIN_DARK_SHARE else LIGHT["paper"]
-        style = {"ha": "center", "va": "center", "fontsize": 8, "fontweight": bold, "color": ink}
+        won = 2 * share[row, column] - 1
+        style: dict[str, Any] = {"edgecolor": LIGHT["rule"], "linewidth": 0.6, "facecolor": "none"}
+        if won > 0:
+            level = min(int(won * len(SCALE_LIGHT)), len(SCALE_LIGHT) - 1)
+            style["facecolor"] = to_rgba(SCALE_LIGHT[level], SHADE_OPACITY)
+        ax.add_patch(Rectangle((column, row), 1, 1, **style))
+        style = {"ha": "center", "va": "center", "fontsize": 8, "color": LIGHT["ink"]}
         ax.text(column + 0.5, row + 0.5, str(numbers[row, column]), **style)
     places = np.arange(len(order)) + 0.5
     tick_labels = [labels[embedding] for embedding in order]
@@ -877,4 +514,11 @@ def draw_wins(comparison: Comparison, *, measure: str | None = None, titled: boo
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
     write_title(figure, title)
+    write_foot(figure, FOREST_EDGE_INCHES / width, lines)
     return figure
+
+
+def direction_title(comparison: Comparison, name: str) -> str:
+    """Return the title of a measure, and that lower values are better where they are."""
+    title = title_of(comparison, name)
+    return title if direction_of(comparison, name) == "higher" else f"{title}, lower is better"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import textwrap
 from collections.abc import Sequence
 from typing import Any
 
@@ -20,18 +21,18 @@ from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis, Perpl
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
+from dreval.report._style import LIGHT, SCALE_LIGHT, draw_for_reader, one_axes
+from dreval.report.figures._grid import LETTER_INCHES, PanelGrid, Reading, figure_names
 from dreval.report.figures._kind import figure
 from dreval.report.figures._lines import (
-    LETTER_INCHES,
     draw_curve_difference,
-    draw_curves,
-    draw_scales,
+    draw_curve_panels,
     draw_sensitivity,
+    family_curve,
     mark_powers,
     scale_curves,
 )
-from dreval.report.figures._panels import FOOT_LINE_INCHES, foot_lines, name_panel, write_foot
+from dreval.report.figures._panels import scale_of_maps, title_with_unit
 from dreval.report.format import decimals_for, format_fixed, setting_text, value_text
 from dreval.report.result_view import ResultView, measure_text
 from dreval.significance._curves import kappa_curve
@@ -42,7 +43,6 @@ DIMENSION_WIDTH_INCHES = 4.6
 DIMENSION_HEIGHT_INCHES = 3.0
 MAX_RATIO_MARKS = 4000  # marks of ratios, evenly spaced in their order
 MAX_COMPONENTS = 40
-DIMENSION_BLUE = embedding_color(["one"], "one")
 
 
 def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -92,7 +92,7 @@ def _draw_ratios(ax: Axes, record: IntrinsicDimension) -> None:
     used = table["used"].to_numpy()
     marked_places = np.unique(np.linspace(0, len(x) - 1, min(len(x), MAX_RATIO_MARKS)).astype(int))
     style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": 3, "markeredgewidth": 0}
-    for part, color, label in ((used, DIMENSION_BLUE, "used"), (~used, LIGHT["soft"], "left out")):
+    for part, color, label in ((used, LIGHT["ink"], "used"), (~used, LIGHT["soft"], "left out")):
         marked = marked_places[part[marked_places]]
         if len(marked):
             ax.plot(x[marked], y[marked], color=color, label=label, **style)
@@ -118,9 +118,9 @@ def _draw_local(ax: Axes, record: IntrinsicDimension) -> None:
     ax.hist(
         within_axis, bins=min(40, max(8, int(len(within_axis) ** 0.5))), color=LIGHT["soft"], alpha=0.55, linewidth=0
     )
-    ax.axvline(record.value, color=DIMENSION_BLUE, linewidth=1.6)
+    ax.axvline(record.value, color=LIGHT["ink"], linewidth=1.6)
     if not math.isnan(record.se):
-        ax.axvspan(record.conf_low, record.conf_high, color=DIMENSION_BLUE, alpha=0.2, linewidth=0)
+        ax.axvspan(record.conf_low, record.conf_high, color=LIGHT["ink"], alpha=0.2, linewidth=0)
     n_beyond = len(local) - len(within_axis)
     ax.set_xlabel("local dimension of a point" + (f" ({n_beyond:,} beyond the axis)" if n_beyond else ""))
     ax.set_ylabel("points")
@@ -157,11 +157,11 @@ def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, fig
         table = record.table.head(n_shown)
         at, values = table["component"].to_numpy(), table["eigenvalue"].to_numpy()
         size = 5.0 if n_shown <= 15 else 3.5
-        ax.plot(at, values, color=DIMENSION_BLUE, linewidth=1.2)
+        ax.plot(at, values, color=LIGHT["ink"], linewidth=1.2)
         is_selected = table["kept"].to_numpy()
-        style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": size, "markeredgecolor": DIMENSION_BLUE}
+        style: dict[str, Any] = {"linestyle": "", "marker": "o", "markersize": size, "markeredgecolor": LIGHT["ink"]}
         if is_selected.any():
-            ax.plot(at[is_selected], values[is_selected], color=DIMENSION_BLUE, label="kept", **style)
+            ax.plot(at[is_selected], values[is_selected], color=LIGHT["ink"], label="kept", **style)
         if not is_selected.all():
             ax.plot(at[~is_selected], values[~is_selected], markerfacecolor=LIGHT["paper"], label="not kept", **style)
         _draw_null(ax, at, record.null_eigenvalues[:, :n_shown], record.alpha)
@@ -230,7 +230,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
 
     def draw() -> Figure:
         figure, ax = one_axes(PERPLEXITY_WIDTH_INCHES, PERPLEXITY_HEIGHT_INCHES, 0.75, 0.25, 0.5, 0.6)
-        for score, color, is_filled in (("top 5 %", LIGHT["accent"], True), ("median", LIGHT["soft"], False)):
+        for score, color, is_filled in (("top 5 %", LIGHT["ink"], True), ("median", LIGHT["soft"], False)):
             rows = record.table[record.table["score"] == score]
             at, value = rows["perplexity"].to_numpy(), rows["value"].to_numpy()
             ends = np.nan_to_num(np.abs(rows[["conf_low", "conf_high"]].to_numpy().T - value))
@@ -256,12 +256,13 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
             style = {"ha": "center", "va": "bottom", "fontsize": 8.5, "color": LIGHT["soft"], "rotation": 90}
             ax.text(perplexity, 0.03, "no map has a score", transform=ax.get_xaxis_transform(), **style)
         ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
-        ax.set_xlabel("perplexity")
-        ax.set_ylabel("singularity score / n")
+        ax.set_xlabel("perplexity (log scale)")
+        ax.set_ylabel("singularity score / n (log scale)")
         seeds = record.values["seed"].nunique()
-        title = f"Singularity of t-SNE maps\nmeans of {seeds} seeds, {100 * record.conf_level:g} % intervals"
-        ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
-        ax.legend(frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"])
+        title = f"Singularity of t-SNE maps: means of {seeds} seeds, {100 * record.conf_level:g} % intervals"
+        ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=20)
+        ax.tick_params(which="minor", length=0)
+        _write_legend(ax)
         return figure
 
     return draw_for_reader(draw, ax, figsize)
@@ -270,14 +271,13 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
 # The figure of a sweep: values of settings with their intervals, and which are not distinguishable from the best.
 
 SWEEP_HEIGHT_INCHES = 2.9
-SWEEP_WIDTH_INCHES = 4.8
 SWEEP_STEP_INCHES = 0.62  # of a setting of one option
 SWEEP_MIN_INCHES = 3.2  # of all settings
 SWEEP_CELL_WIDTH_INCHES = 0.78
 SWEEP_CELL_HEIGHT_INCHES = 0.42
 SWEEP_LINE_INCHES = 0.26  # of a setting of several options
-SWEEP_MAX_OPACITY = 0.42  # opacity of the best cell
-SWEEP_KINDS = ("best set", "worse", "not judged")
+SWEEP_OPACITY = 0.4  # of the shades of cells
+SWEEP_KINDS = ("best set", "worse", "not evaluated")
 
 
 def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
@@ -319,7 +319,7 @@ def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None,
 
 
 def _sweep_kinds(rows: Any) -> list[str]:
-    """Return for each setting whether it is in the best set, worse, or not judged."""
+    """Return for each setting whether it is in the best set, worse, or not evaluated."""
     in_best_set = rows["in_best_set"]
     return [
         SWEEP_KINDS[2] if unknown else SWEEP_KINDS[not is_best]
@@ -335,7 +335,7 @@ def _sweep_order(values: list[Any]) -> list[Any]:
 
 
 def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizontal: bool) -> None:
-    """Draw means with their intervals: green in the best set, hollow where worse, gray where not judged."""
+    """Draw means with their intervals: filled in the best set, hollow where worse, crosses where not evaluated."""
     values = rows["mean"].to_numpy(dtype=np.float64)
     errors = np.abs(rows[["conf_low", "conf_high"]].to_numpy(dtype=np.float64).T - values)
     places = np.array(at, dtype=np.float64)
@@ -343,7 +343,7 @@ def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizonta
         chosen = np.array([setting_kind == kind for setting_kind in kinds])
         if not (chosen & np.isfinite(values)).any():
             continue
-        color = LIGHT["accent"] if kind == SWEEP_KINDS[0] else LIGHT["soft"]
+        color = LIGHT["ink" if kind == SWEEP_KINDS[0] else "soft"]
         pair = (values[chosen], places[chosen]) if horizontal else (places[chosen], values[chosen])
         style: dict[str, Any] = {
             "markerfacecolor": color if kind == SWEEP_KINDS[0] else LIGHT["paper"],
@@ -354,19 +354,26 @@ def _sweep_marks(ax: Axes, at: list[int], rows: Any, kinds: list[str], horizonta
         ax.errorbar(*pair, **{"xerr" if horizontal else "yerr": ends}, label=kind, elinewidth=1.4, **style)
 
 
-def _finish_sweep(ax: Axes, sweep: Sweep, rows: Any, horizontal: bool) -> None:
+def _sweep_title(rows: Any) -> str:
+    """Return the measure of a sweep with its parameters and direction."""
+    title = title_with_unit(rows["measure"].iloc[0], measure_text(rows))
+    return f"{title[:1].upper()}{title[1:]}"
+
+
+def _finish_sweep(ax: Axes, sweep: Sweep, horizontal: bool) -> None:
     """Add the title, the grid, the scale of values, and the legend."""
-    name = measure_text(rows)
-    level = f"{100 * (1 - sweep.alpha):g} %"
-    count = sweep.recipe["parameters"]["n_replicates"]
-    title = f"{name[:1].upper()}{name[1:]}\n{sweep.recipe['source']}: means of {count} {sweep.over}, {level} intervals"
+    count, level = sweep.recipe["parameters"]["n_replicates"], f"{100 * (1 - sweep.alpha):g} %"
+    title = f"{sweep.recipe['source']}: means of {count} {sweep.over}, {level} intervals"
     ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=20)
     ax.grid(axis="x" if horizontal else "y", color=LIGHT["rule"], linewidth=0.7)
     (ax.xaxis if horizontal else ax.yaxis).set_major_locator(MaxNLocator(5))
-    ax.legend(
-        loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncol=3, frameon=False, fontsize=8.5, labelcolor=LIGHT["soft"],
-        handletextpad=0.2, columnspacing=1.2, borderaxespad=0.1,
-    )  # fmt: skip
+    _write_legend(ax, handletextpad=0.2)
+
+
+def _write_legend(ax: Axes, **options: Any) -> None:
+    """Write a legend in a line above the axes."""
+    style: dict[str, Any] = {"frameon": False, "fontsize": 8.5, "labelcolor": LIGHT["soft"], "columnspacing": 1.2}
+    ax.legend(loc="lower left", bbox_to_anchor=(-0.02, 0.99), ncols=3, borderaxespad=0.1, **{**style, **options})
 
 
 def _sweep_line(sweep: Sweep, rows: Any) -> Figure:
@@ -391,8 +398,8 @@ def _sweep_line(sweep: Sweep, rows: Any) -> Figure:
     ax.set_xticks(range(len(order)), labels, **({"rotation": 45, "ha": "right"} if slanted else {}))
     ax.set_xlim(-0.5, len(order) - 0.5)
     ax.set_xlabel(name)
-    ax.set_ylabel(MEASURES.card(rows["measure"].iloc[0]).symbol)
-    _finish_sweep(ax, sweep, rows, horizontal=False)
+    ax.set_ylabel(textwrap.fill(_sweep_title(rows), 40))
+    _finish_sweep(ax, sweep, horizontal=False)
     return figure
 
 
@@ -404,8 +411,8 @@ def _sweep_list(sweep: Sweep, rows: Any) -> Figure:
     _sweep_marks(ax, list(range(len(labels))), rows, _sweep_kinds(rows), horizontal=True)
     ax.set_yticks(range(len(labels)), labels)
     ax.set_ylim(len(labels) - 0.5, -0.5)
-    ax.set_xlabel(MEASURES.card(rows["measure"].iloc[0]).symbol)
-    _finish_sweep(ax, sweep, rows, horizontal=True)
+    ax.set_xlabel(_sweep_title(rows))
+    _finish_sweep(ax, sweep, horizontal=True)
     return figure
 
 
@@ -416,19 +423,20 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     labels = [[value_text(value) for value in values] for values in (across, down)]
     left = 0.75 + LETTER_INCHES * max(map(len, labels[1]))
     width, height = max(SWEEP_MIN_INCHES, SWEEP_CELL_WIDTH_INCHES * len(across)), SWEEP_CELL_HEIGHT_INCHES * len(down)
-    figure, ax = one_axes(left + width + 0.2, height + 1.35, left, 0.2, 0.75, 0.6)
+    figure, ax = one_axes(left + width + 0.2, height + 1.5, left, 0.2, 0.75, 0.75)
     values, kinds = rows["mean"].to_numpy(dtype=np.float64), _sweep_kinds(rows)
     finite = values[np.isfinite(values)]
-    higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-    low, high = (finite.min(), finite.max()) if higher else (finite.max(), finite.min())
+    card: Any = MEASURES.card(rows["measure"].iloc[0])
+    higher = card.direction == "higher"
+    scale = scale_of_maps([finite], higher, card.bounds, [card.chance] if isinstance(card.chance, int | float) else ())
     places = decimals_for(finite)
     for setting, value, kind in zip(sweep.settings, values, kinds, strict=True):
         x, y = across.index(setting[first]), down.index(setting[second])
-        share = (value - low) / (high - low) if high != low and np.isfinite(value) else 0.0
-        style: dict[str, Any] = {"edgecolor": "none", "facecolor": LIGHT["accent"]}
-        ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, alpha=SWEEP_MAX_OPACITY * share + 0.03, **style))
+        if np.isfinite(value):
+            style: dict[str, Any] = {"facecolor": SCALE_LIGHT[int(scale.levels(value))], "alpha": SWEEP_OPACITY}
+            ax.add_patch(Rectangle((x + 0.02, y + 0.04), 0.96, 0.92, edgecolor="none", **style))
         if kind == SWEEP_KINDS[0]:
-            frame: dict[str, Any] = {"fill": False, "edgecolor": LIGHT["accent"], "linewidth": 1.8}
+            frame: dict[str, Any] = {"fill": False, "edgecolor": LIGHT["ink"], "linewidth": 1.4}
             ax.add_patch(Rectangle((x + 0.03, y + 0.06), 0.94, 0.88, **frame))
         text = format_fixed(float(value), places) if np.isfinite(value) else "failed"
         weight = "bold" if kind == SWEEP_KINDS[0] else "normal"
@@ -440,14 +448,19 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     ax.set_yticks(np.arange(len(down)) + 0.5, labels[1])
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    name, count = measure_text(rows), sweep.recipe["parameters"]["n_replicates"]
-    unjudged = "; ? not judged" if SWEEP_KINDS[2] in kinds else ""
-    title = f"{name[:1].upper()}{name[1:]}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
+    count, unjudged = sweep.recipe["parameters"]["n_replicates"], "; ? not evaluated" if SWEEP_KINDS[2] in kinds else ""
+    shade = " to ".join(scale.meanings)
+    title = f"{_sweep_title(rows)}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
+    title += f"\nshade: {shade} (orange to blue)"
     ax.set_title(f"{title}{unjudged}", loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
     return figure
 
 
-@figure("a measure against the number of neighbors, one line for each embedding, with intervals and chance")
+@figure(
+    "a measure against the number of neighbors, one line for each embedding, with intervals and chance",
+    question="At which neighborhood size?",
+    reading="Few neighbors are local structure, many global; where the dark line is above a gray one it is better.",
+)
 def draw_curve(
     results: Results,
     view: ResultView,
@@ -469,7 +482,7 @@ def draw_curve(
         if band == "simultaneous" and not curve.simultaneous:
             hint = "Run with ci='points', or with 100 anchors or more of which 30 differ; or use band='pointwise'."
             raise InputError("band", "must be one that the curve has", "'simultaneous', and there is none", hint)
-        return draw_scales(view, curve, names, band=band)
+        return draw_curve_panels(view, curve, names, band)
     if needs_curve:
         argument, received = ("band", repr(band)) if difference is None else ("difference", repr(difference))
         hint = "Run r_nx, or another curve with a value at every K, and name it as `measure`."
@@ -489,19 +502,22 @@ def draw_curve(
             f"Pass n_neighbors=[5, 15, 50] to Evaluation.{alternatives}",
         )
     family = families[measure] if measure is not None else next(iter(families.values()))
-    return draw_curves(view, family, names)
+    return draw_curve_panels(view, family_curve(family), names, band)
 
 
-KAPPA_SIDE_INCHES = 2.1
-KAPPA_LEFT_INCHES = 0.46
-KAPPA_BELOW_INCHES = 0.36
+KAPPA_LEFT_INCHES = 0.44  # for the numbers of correlations
+KAPPA_BELOW_INCHES = 0.38
 MAX_KAPPA_POINTS = 1000  # of more, a random part
 
 
-@figure("kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations")
+@figure(
+    "kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations",
+    question="Is it more than chance?",
+    reading="Where the line is far above the gray, the dependence is more than chance.",
+)
 def draw_kappa_curve(
     results: Results,
-    view: ResultView,
+    _view: ResultView,
     names: list[str],
     *,
     kappas: Sequence[float] | None = None,
@@ -532,22 +548,16 @@ def draw_kappa_curve(
         f"KCCA with the classes, {points_text}. Gray: mean to 95 % of {n_resamples:,} permutations; "
         "dotted: the kappa of the test. The distance from the gray counts, not the height."
     )
-    lines = foot_lines(text, len(names), KAPPA_SIDE_INCHES + KAPPA_LEFT_INCHES)
-    figure, axes = panel_grid(
-        len(names),
-        KAPPA_SIDE_INCHES,
-        0.0,
-        0.08 + FOOT_LINE_INCHES * len(lines),
-        left_inches=KAPPA_LEFT_INCHES,
-        below_inches=KAPPA_BELOW_INCHES,
-    )
-    for ax, name in zip(axes, names, strict=True):
-        draw_sensitivity(ax, curves[name], embedding_color(view.colored, name))
+    short, full_names = figure_names(names)
+    reading = Reading(text)
+    grid = PanelGrid(len(names), reading, full_names, left=KAPPA_LEFT_INCHES, below=KAPPA_BELOW_INCHES)
+    for place, name in enumerate(names):
+        ax = grid.axes[place]
+        draw_sensitivity(ax, curves[name])
         mark_powers(ax, curves[name].table["kappa"].to_numpy())
         ax.set(ylim=(0, 1.04))
-        ax.set_xlabel("kappa", fontsize=8, labelpad=2)
+        ax.set_xlabel("kappa (log scale)", fontsize=8, labelpad=2)
         ax.set_ylabel("canonical correlation", fontsize=8, labelpad=2)
-        ax.tick_params(labelsize=8)
-        name_panel(ax, view, name)
-    write_foot(figure, axes[0].get_position().x0, lines)
-    return figure
+        ax.tick_params(labelsize=8, pad=2)
+        grid.name(place, short[name])
+    return grid.finish()

@@ -17,9 +17,9 @@ from dreval.glossary import true_minus
 from dreval.records.results import Results
 from dreval.records.tests import IndependenceTest
 from dreval.registry import TESTS
-from dreval.report._style import LIGHT, draw_for_reader, embedding_color, one_axes, panel_grid
+from dreval.report._style import LIGHT, draw_for_reader, one_axes
+from dreval.report.figures._grid import PanelGrid, Reading, figure_names, name_panel
 from dreval.report.figures._kind import figure
-from dreval.report.figures._panels import FOOT_LINE_INCHES, foot_lines, name_panel, write_foot
 from dreval.report.findings import NULL_DATA_NAMES, resample_noun
 from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name
 from dreval.report.result_view import ResultView
@@ -96,23 +96,18 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
         figure, ax = one_axes(4.6, 2.5, 0.55, 0.3, 0.5, 0.6)
         null = np.asarray(test.null_distribution, dtype=np.float64)
         density = () if len(null) else _null_density(test)
-        draw_panel(ax, _make_histogram(null), test.statistic, LIGHT["ink"], p_text(test.p_value), density)
+        text = draw_panel(ax, _make_histogram(null), test.statistic, density)
         resamples_text = f"{resample_noun({'test': test.test, 'variable': ''})}s"
         ax.set_ylabel(resamples_text if len(null) else "null density" if len(density) else "")
         ax.set_xlabel(f"statistic of {len(null):,} {resamples_text}" if len(null) else "statistic")
-        ax.set_title(short_name(test.title, 60), loc="left", fontsize=9, fontweight="bold", pad=18)
+        name_panel(ax, short_name(test.title, 60), f"{text}, {p_text(test.p_value)}")
         return figure
 
     return draw_for_reader(draw, ax, figsize)
 
 
-def draw_panel(
-    ax: Axes, null: Histogram, statistic: float, color: str, aside: str = "", density: tuple[Any, ...] = ()
-) -> None:
-    """Draw the values under permutation in gray and the statistic in a color, with its value and another text.
-
-    The text ``aside`` follows the value, or is below it if it begins with a new line.
-    """
+def draw_panel(ax: Axes, null: Histogram, statistic: float, density: tuple[Any, ...] = ()) -> str:
+    """Draw the values under permutation in gray and the statistic in ink; return the statistic in words."""
     style: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.55, "linewidth": 0}
     if len(null.counts):
         ax.bar(null.low, null.counts, null.high - null.low, align="edge", **style)
@@ -128,10 +123,13 @@ def draw_panel(
     low, high = min(low, statistic), high if is_far else max(high, statistic)
     pad = 0.04 * (high - low) or abs(high) or 1.0
     ax.set_xlim(low - pad, high + pad)
-    text = true_minus(f"observed {statistic:.4g}") + (", far beyond" if is_far else "")
-    _mark_statistic(
-        ax, statistic, is_far, color, text + (aside if aside.startswith("\n") or not aside else f", {aside}")
-    )
+    if is_far:
+        end, span = ax.get_xlim()[1], ax.get_xlim()[1] - ax.get_xlim()[0]
+        coordinates = {"xycoords": ("data", "axes fraction"), "textcoords": ("data", "axes fraction")}
+        arrow = {"arrowstyle": "-|>", "color": LIGHT["ink"], "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
+        ax.annotate("", (end, 0.5), (end - 0.22 * span, 0.5), arrowprops=arrow, **coordinates)  # type: ignore[arg-type]
+    else:
+        ax.axvline(statistic, color=LIGHT["ink"], linewidth=1.6)
     inches = ax.get_position().width * ax.figure.get_figwidth()  # type: ignore[union-attr]
     bottom, top = ax.get_xlim()
     for count in (3, 2, 1):
@@ -145,29 +143,7 @@ def draw_panel(
     ax.xaxis.set_major_locator(FixedLocator([x for x, _ in ticks]))
     ax.xaxis.set_major_formatter(FixedFormatter([label for _, label in ticks]))
     ax.yaxis.set_major_locator(MaxNLocator(4, integer=bool(len(null.counts))))
-
-
-def _mark_statistic(ax: Axes, statistic: float, is_far: bool, color: str, text: str) -> None:
-    """Draw a line at the statistic, or an arrow towards one that is too far away, with its text above on its side."""
-    low, high = ax.get_xlim()
-    right = is_far or statistic > (low + high) / 2
-    if is_far:
-        coordinates = {"xycoords": ("data", "axes fraction"), "textcoords": ("data", "axes fraction")}
-        arrow = {"arrowstyle": "-|>", "color": color, "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0}
-        ax.annotate("", (high, 0.5), (high - 0.22 * (high - low), 0.5), arrowprops=arrow, **coordinates)
-    else:
-        ax.axvline(statistic, color=color, linewidth=1.6)
-    ax.annotate(
-        text,
-        (float(right), 1.0),
-        xycoords="axes fraction",
-        xytext=(0, 4),
-        textcoords="offset points",
-        ha="right" if right else "left",
-        va="bottom",
-        fontsize=8.5,
-        color=color,
-    )
+    return true_minus(f"observed {statistic:.4g}") + (", far beyond" if is_far else "")
 
 
 def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
@@ -183,35 +159,33 @@ def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
     return at, np.minimum(null.pdf(at), top)
 
 
-PANEL_SIDE_INCHES = 2.3
-PANEL_LEFT_INCHES = 0.34
-PANEL_BELOW_INCHES = 0.26
-PANEL_HEAD_INCHES = 0.32  # for two lines of text above an axis
+PANEL_LEFT_INCHES = 0.34  # for the numbers of counts
+PANEL_BELOW_INCHES = 0.4  # for the numbers of the statistic
+PANEL_HEIGHT_INCHES = 1.3
 
 
-@figure("the statistic of a test of independence against its values under permutation")
+@figure(
+    "the statistic of a test of independence against its values under permutation",
+    question="Is it more than chance?",
+    reading="A statistic far right of the gray values is more than chance.",
+)
 def draw_null(
     results: Results, view: ResultView, names: list[str], *, test: str | None = None, variable: str | None = None
 ) -> Figure:
     """Draw one test: a histogram for each embedding, and a line at the observed statistic."""
     tests = _requested_tests(results, view, names, test, variable)
-    lines = foot_lines(_null_text(results, tests), len(tests), PANEL_SIDE_INCHES + PANEL_LEFT_INCHES)
-    foot = 0.12 + FOOT_LINE_INCHES * len(lines) - PANEL_HEAD_INCHES  # the last row has no panel below it
-    figure, axes = panel_grid(
-        len(tests),
-        PANEL_SIDE_INCHES,
-        PANEL_HEAD_INCHES,
-        foot,
-        left_inches=PANEL_LEFT_INCHES,
-        below_inches=PANEL_BELOW_INCHES + PANEL_HEAD_INCHES,
-    )
-    for ax, row in zip(axes, tests, strict=True):
-        name = row["embedding"]
-        p = f"\n{decisive_p(row)}"
-        draw_panel(ax, stored_null(results, row), row["statistic"], embedding_color(view.colored, name), p)
-        name_panel(ax, view, name, pad=30.0)
-    write_foot(figure, axes[0].get_position().x0, lines)
-    return figure
+    short, full_names = figure_names([row["embedding"] for row in tests])
+    reading = Reading(_null_text(results, tests))
+    options = {"left": PANEL_LEFT_INCHES, "below": PANEL_BELOW_INCHES, "height": PANEL_HEIGHT_INCHES}
+    grid = PanelGrid(len(tests), reading, full_names, head_lines=2, **options)
+    for place, row in enumerate(tests):
+        ax = grid.axes[place]
+        text = draw_panel(ax, stored_null(results, row), row["statistic"])
+        ax.tick_params(labelsize=8, pad=2)
+        ax.set_xlabel("statistic", fontsize=8, labelpad=1)
+        ax.set_ylabel(f"{resample_noun(row)}s", fontsize=8, labelpad=2)
+        grid.name(place, short[row["embedding"]], f"{text}\n{decisive_p(row)}")
+    return grid.finish()
 
 
 def _null_text(results: Results, chosen: list[Any]) -> str:
@@ -222,8 +196,8 @@ def _null_text(results: Results, chosen: list[Any]) -> str:
     card, variable = TESTS.card(test["test"]), test["variable"]
     null = f"{card.title} against {NULL_DATA_NAMES.get(variable, variable)}"
     against = null if card.second == "method" else f"{card.name.upper()} against {variable}"
-    text = f"{against}, {test['n_resamples']:,} {resamples_text} of each"
-    return f"{text}; p {adjusted_by(adjust)}." if has_adjusted and adjust != "nothing" else f"{text}."
+    text = f"{against}. Gray: {test['n_resamples']:,} {resamples_text} of each embedding; line: the observed statistic."
+    return f"{text} P {adjusted_by(adjust)}." if has_adjusted and adjust != "nothing" else text
 
 
 def _requested_tests(

@@ -235,22 +235,24 @@ def _round_values(values: Any) -> list[float | None]:
 # Curves.
 
 
-def nice_ticks(low: float, high: float, count: int = 4) -> list[float]:
-    """Return about ``count`` round numbers from low to high.
+def nice_ticks(low: float, high: float, least: int = 3) -> list[float]:
+    """Return round numbers from low to high, with the widest step that gives at least ``least`` of them.
 
     Examples
     --------
-    >>> nice_ticks(0.0, 0.75)
-    [0.0, 0.25, 0.5, 0.75]
+    >>> nice_ticks(0.0, 0.8), nice_ticks(-0.1, 0.48)
+    ([0.0, 0.25, 0.5, 0.75], [0.0, 0.2, 0.4])
     """
-    span = (high - low) / max(count - 1, 1)
+    span = high - low
     if not span > 0 or not math.isfinite(span):
         return [low]
     power = 10.0 ** math.floor(math.log10(span))
-    step = next(factor * power for factor in (1.0, 2.0, 2.5, 5.0, 10.0) if factor * power >= 0.8 * span)
-    first = math.ceil(low / step - 1e-9)
-    last = math.floor(high / step + 1e-9)
-    return [round(place * step, 12) for place in range(first, last + 1)]
+    steps = [factor * power * scale for scale in (1.0, 0.1) for factor in (5.0, 2.5, 2.0, 1.0)]
+    for step in steps:
+        first, last = math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9)
+        if last - first + 1 >= least:
+            break
+    return [place * step for place in range(first, last + 1)]
 
 
 class Chart:
@@ -446,7 +448,7 @@ def null_svg(low: FloatArray, high: FloatArray, counts: npt.NDArray[Any], statis
         f'<path class="own" d="{arrow if is_far else f"M{at:.1f} {top}V{bottom}"}"/>',
         f'<text class="obs" x="{at:.1f}" y="{top - 7}" style="text-anchor:{anchor}">{text}</text>',
     ]
-    ticks = [tick for tick in nice_ticks(first, last, 3) if first <= tick <= last]
+    ticks = [tick for tick in nice_ticks(first, last, 2) if first <= tick <= last]
     for tick, label_text in zip(ticks, plain_numbers(ticks), strict=True):
         x = min(max(place(tick), left + 12), right - 12)
         parts.append(f'<text class="tx" x="{x:.1f}" y="{bottom + 16}">{label_text}</text>')
@@ -458,3 +460,43 @@ def percent_or_value(column: Column, value: float) -> str:
     if math.isnan(value):
         return ""
     return f"{100 * value:.0f} %" if column.share else without_zero(format_fixed(value, min(column.decimals, 2)))
+
+
+# Differences in a table.
+
+DIFFERENCE_SIZE = (300, 24)
+DIFFERENCE_PAD = 8  # units left and right of the axis
+MARK_RADIUS = 4.5
+
+
+class DifferenceAxis:
+    """The axis of the differences of a table; what is beyond its ends is drawn at them."""
+
+    def __init__(self, low: float, high: float, zone: float = math.nan) -> None:
+        ticks = nice_ticks(min(low, 0.0), max(high, 0.0), 5)
+        self.low, self.high = min(low, 0.0, *ticks), max(high, 0.0, *ticks)
+        self.ticks, self.zone = ticks, zone
+
+    def _x(self, value: float) -> float:
+        share = (min(max(value, self.low), self.high) - self.low) / ((self.high - self.low) or 1.0)
+        return round(DIFFERENCE_PAD + share * (DIFFERENCE_SIZE[0] - 2 * DIFFERENCE_PAD), 1)
+
+    def row(self, value: float, low: float, high: float, significant: bool, label: str) -> str:
+        """Return one difference with its interval: filled where it is significant."""
+        middle, zero, at = DIFFERENCE_SIZE[1] / 2, self._x(0.0), self._x(value)
+        parts = []
+        if not math.isnan(self.zone):
+            left, right = self._x(-self.zone), self._x(self.zone)
+            parts.append(f'<path class="zone" d="M{left} 0H{right}V{DIFFERENCE_SIZE[1]}H{left}z"/>')
+        parts.append(f'<path class="zero" d="M{zero} 0V{DIFFERENCE_SIZE[1]}"/>')
+        if math.isfinite(low) and math.isfinite(high):
+            parts.append(f'<path class="ivl" d="M{self._x(low)} {middle}H{self._x(high)}"/>')
+        css = "sigpt" if significant else "nspt"
+        parts.append(f'<circle class="{css}" cx="{at}" cy="{middle}" r="{MARK_RADIUS}"/>')
+        return _svg("cv diff", DIFFERENCE_SIZE, label, "".join(parts))
+
+    def axis(self, texts: Sequence[str], label: str) -> str:
+        """Return the numbers below the axis."""
+        numbers = zip(self.ticks, texts, strict=True)
+        parts = [f'<text class="tx" x="{self._x(tick)}" y="14">{escape(text)}</text>' for tick, text in numbers]
+        return _svg("cv diff", DIFFERENCE_SIZE, label, "".join(parts))

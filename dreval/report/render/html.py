@@ -123,7 +123,7 @@ def _html_note(note: str) -> str:
 
 # The rows of every table, of a notebook and of a page.
 
-_CELL_CLASSES = {"note": "w", "text": "t", "name": "t name", "pair": "t name"}  # by kind
+_CELL_CLASSES = {"drawing": "drawing", "note": "w", "text": "t", "name": "t name", "pair": "t name"}  # by kind
 N_SCALE_COLORS = 8  # colors of a page from chance to perfect, --q0 to --q7
 
 
@@ -171,6 +171,9 @@ def _footnote_mark(footnote: Footnote | None) -> str:
 
 def _heading(column: Column, is_left: bool) -> str:
     """Return the heading of a column."""
+    if column.kind == "drawing":  # what its two ends are
+        ends = "".join(f"<span>{_html(end)}</span>" for end in (column.title, column.below))
+        return _element("th", f'<span class="ends">{ends}</span>', class_="drawing", scope="col")
     title = f"<bdi>{breakable_name(column.title)}</bdi>" if column.is_name else _symbols(column.title)
     label = f'<span class="label">{title}{_footnote_mark(column.footnote)}</span>' if column.title else ""
     return _element(
@@ -231,6 +234,8 @@ def track_html(bar: Bar, style: str = "track") -> str:
 
 
 def _cell_text(cell: Cell) -> str:
+    if cell.kind == "drawing":
+        return cell.text
     if cell.kind == "pair":
         first, second = (f"<bdi>{breakable_name(name)}</bdi>" for name in (cell.text, cell.second))
         return _element("span", f"{first} − {second}", class_="clamp", title=cell.note)

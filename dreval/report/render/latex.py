@@ -123,7 +123,7 @@ def fit_tables(tables: Sequence[Table], line: float = LINE_POINTS) -> list[Fitte
     short_tables, short = shorten_names(encoded, [names for _, _, names in sizes])
     fitted = []
     for original, table, (size, line_letters, _) in zip(encoded, short_tables, sizes, strict=True):
-        names = set() if table is original else set(names_of(table))
+        names = set() if table is original else {*names_of(table), *(column.title for column in table.columns)}
         key = {form: name for form, name in short.items() if form in names}
         fitted.append(FittedTable(table, size, line_letters, key))
     return fitted

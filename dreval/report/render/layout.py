@@ -52,9 +52,17 @@ def _name_places(table: Table) -> list[int]:
     return [place for place, column in enumerate(table.columns) if column.kind == "name"]
 
 
+def _long_headings(table: Table) -> list[int]:
+    """Return the columns whose heading is a long name."""
+    titles = enumerate(column.title if column.is_name else "" for column in table.columns)
+    return [place for place, title in titles if terminal_width(title) > SPLIT_NAME_COLUMNS]
+
+
 def names_of(table: Table) -> list[str]:
-    """Return the cells that may be shortened."""
-    return [row[i].text for row in table.cells for i in _name_places(table) if i < len(row) and row[i].kind == "name"]
+    """Return the cells and headings that may be shortened."""
+    cells = [row[i] for row in table.cells for i in _name_places(table) if row[i:]]
+    headings = [table.columns[place].title for place in _long_headings(table)]
+    return [*(cell.text for cell in cells if cell.kind == "name"), *headings]
 
 
 def longest_name(table: Table) -> int:
@@ -65,9 +73,11 @@ def longest_name(table: Table) -> int:
 def _width_by_name_size(table: Table) -> Callable[[int], int]:
     """Return the function from the columns of a terminal of the longest name to those that the table takes."""
     widths, min_widths = column_widths(table), dict[int, int]()
-    for place in _name_places(table):
-        texts = [cell_text(row[place]) for row in table.cells if row[place:] and row[place].kind != "name"]
-        min_widths[place] = max(map(terminal_width, [heading_text(table.columns[place]), *texts]))
+    names, headings = _name_places(table), _long_headings(table)
+    for place in {*names, *headings}:
+        cells = [row[place] for row in cell_rows(table) if place not in names or row[place].kind != "name"]
+        heading = [heading_text(table.columns[place])] * (place not in headings)
+        min_widths[place] = max(map(terminal_width, [*heading, *map(cell_text, cells)]), default=0)
     others = sum(wide for place, wide in enumerate(widths) if place not in min_widths)
     others += COLUMN_GAP * (len(widths) - 1) + _has_end_mark(table)
     return lambda size: others + sum(max(least, min(widths[place], size)) for place, least in min_widths.items())
@@ -105,7 +115,11 @@ def shorten_names(tables: Sequence[Table], max_columns: Sequence[int]) -> tuple[
 
 def _rename(table: Table, short: Mapping[str, str]) -> Table:
     """Return the table with short forms of its names."""
-    places = _name_places(table)
+    places, headings = _name_places(table), _long_headings(table)
+    columns = [
+        replace(column, title=short[column.title]) if i in headings else column
+        for i, column in enumerate(table.columns)
+    ]
 
     def rename(place: int, cell: Cell) -> Cell:
         return replace(cell, text=short[cell.text]) if place in places and cell.kind == "name" else cell
@@ -113,7 +127,7 @@ def _rename(table: Table, short: Mapping[str, str]) -> Table:
     rows = [
         row if table.is_heading(row) else [rename(place, cell) for place, cell in enumerate(row)] for row in table.rows
     ]
-    return replace(table, rows=rows)
+    return replace(table, columns=columns, rows=rows)
 
 
 def table_pieces(table: Table, width: int) -> Iterator[Table]:

@@ -15,11 +15,8 @@ from markupsafe import Markup
 
 from dreval.glossary import printable
 from dreval.report._style import (
-    CLASSES_DARK,
-    CLASSES_LIGHT,
+    CLASS_COLORS,
     DARK,
-    EMBEDDINGS_DARK,
-    EMBEDDINGS_LIGHT,
     LIGHT,
     PAGE_DARK,
     PAGE_LIGHT,
@@ -47,8 +44,8 @@ _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(
 def html_page(document: Document) -> str:
     """Return the whole page; all inserted text is escaped, and the same document gives the same page."""
     variables = {
-        "light": _variables({**LIGHT, **PAGE_LIGHT}, s=EMBEDDINGS_LIGHT, q=SCALE_LIGHT, k=CLASSES_LIGHT),
-        "dark": _variables({**DARK, **PAGE_DARK}, s=EMBEDDINGS_DARK, q=SCALE_DARK, k=CLASSES_DARK),
+        "light": _variables({**LIGHT, **PAGE_LIGHT}, q=SCALE_LIGHT, k=CLASS_COLORS),
+        "dark": _variables({**DARK, **PAGE_DARK}, q=SCALE_DARK, k=CLASS_COLORS),
     }
     has_key = any(isinstance(part, Answers) and part.key for part in all_parts(document.parts))
     template = _environment().get_template("page.html.j2")

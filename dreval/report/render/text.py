@@ -56,11 +56,12 @@ def text(document: Document) -> str:
     widths = [name_width(table, TERMINAL_COLUMNS - ROW_INDENT * table.has_headings) for table in tables]
     tables, short = shorten_names(tables, widths)
     lines = [line for about in document.about for line in wrap(pad_wide_characters(printable(about)))]
-    if document.header or not document.about:
+    if not document.opens_with_answer or (document.about and document.header):
         lines += [*(line.center(TEXT_COLUMNS).rstrip() for line in wrap(printable(document.title))), RULE]
-    notes_heading = [] if document.about else ["Notes"]
-    lines += _lines(list(text_parts(document.parts)), tables, short, notes_heading)
-    return printable("\n".join(lines).replace(WIDE_MARK, ""), keep="\n")
+    notes_heading = [] if document.opens_with_answer else ["Notes"]
+    body = list(_lines(list(text_parts(document.parts)), tables, short, notes_heading))
+    lines += body if lines else body[1:]  # without the blank line before the first part
+    return printable("\n".join(line.replace(WIDE_MARK, "").rstrip() for line in lines), keep="\n")
 
 
 def _lines(
@@ -107,7 +108,7 @@ def _lines(
 def _joins(previous: Part | None, part: Part) -> bool:
     """Return whether a part follows the one before it without a blank line."""
     if isinstance(part, Terms):
-        return part.style == "header"
+        return part.style == "header" and previous is None
     if not isinstance(part, Paragraph):
         return False
     return part.style == "further" or (isinstance(previous, Paragraph) and previous.style == part.style)
