@@ -750,7 +750,9 @@ def value_numbers(column: Column, names: Sequence[str], next_best: str = "") -> 
     if chances:
         low, high = min(chances), max(chances)
         mean, is_wide = (low + high) / 2, high - low > WIDE_CHANCE_RANGE * column.scale_size
-        text = f"{write(low)} to {write(high)}" if is_wide else f"{'≈' * (write(low) != write(high))}{write(mean)}"
+        texts_of_ends = [percent(end) if is_percent else short_number(end, min(base, 2)) for end in (low, mean, high)]
+        is_equal = texts_of_ends[0] == texts_of_ends[-1]
+        text = " to ".join(texts_of_ends[::2]) if is_wide else f"{'≈' * (not is_equal)}{texts_of_ends[1]}"
         texts |= {"chance": Number(mean, text)}
     return texts
 

@@ -377,7 +377,7 @@ def test_values_are_quoted_with_decimals_that_separate_them():
         in (answers_of(rows_of({"a": 0.61, "b": 0.55}, "spearman_distance", "", 0.0), "ab")["Global distances"])
     )
     assert (
-        "68.3\u00a0% of triplets keep their order (b 68.0\u00a0%, chance 50.0\u00a0%)"
+        "68.3\u00a0% of triplets keep their order (b 68.0\u00a0%, chance 50\u00a0%)"
         in (
             answers_of(rows_of({"a": 0.68312, "b": 0.68049}, "triplet_accuracy", "n_triplets=200"), "ab")[
                 "Global distances"
