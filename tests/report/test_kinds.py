@@ -132,6 +132,206 @@ def test_shortened_names_are_listed_in_full(kind, odd_results):
 
 
 @pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
+@pytest.mark.parametrize("case", ["three_embeddings", "odd_results"])
+def test_axes_have_titles_and_figures_fit_on_paper(kind, case, request):
+    """Axes with numbers have titles, no text has a parameter but k, and no figure is wider than a page."""
+    figure = request.getfixturevalue(case).plot(kind)
+    labels = texts(figure)
+
+    assert figure.get_figwidth() <= MAX_FIGURE_INCHES + 1e-9
+    assert not [label for label in labels if re.search(r"[a-z]_[a-z]+ ?=", label) and "very long" not in label]
+    for ax in figure.axes:
+        for axis in (ax.xaxis, ax.yaxis):
+            has_numbers = any(re.fullmatch(r"[\d.,−]+", tick.get_text()) for tick in axis.get_ticklabels())
+            is_titled_above = kind == "curve" and axis is ax.yaxis and any("worthiness" in t.get_text() for t in ax.texts)
+            assert not has_numbers or axis.get_label_text() or is_titled_above
+
+
+@pytest.mark.parametrize("kind", ["scatter", "map", "curve", "shepard", "heatmap", "forest", "null"])
+def test_shortened_names_are_listed_in_full(kind, odd_results):
+    """A name that a figure shortens in the middle is below it in full, with its short form."""
+    text = " ".join(texts(odd_results.plot(kind))).replace("\n", " ")
+
+    assert "…" in text
+    assert " ".join(ODD_NAMES[0].split()) in " ".join(text.split())
+
+
+@pytest.mark.parametrize("kind", SINGLE_KINDS)
 def test_every_kind_fits_in_a_page(kind, three_embeddings):
     """The SVG parses, and has no color of the light theme and no font."""
     text = inline_svg(three_embeddings.plot(kind), "x", kind)

@@ -251,15 +251,15 @@ def test_every_value_is_in_the_report(reports):
 def test_the_best_is_marked_by_shape_and_weight(reports):
     """The cells with the mark have the best value of their row."""
     results, page, _ = reports["four"]
-    marked_values = re.findall(r'<td class="in" data-sort="([^"]+)"', page)
+    marked_values = re.findall(r'<td class="best" data-sort="([^"]+)"', page)
     best = [
         part["value"].max() if part["direction"].iloc[0] == "higher" else part["value"].min()
         for _, part in results.table[results.table["test"] == ""].groupby("measure", sort=False)
     ]
 
     assert sorted(map(float, marked_values)) == pytest.approx(sorted(best))
-    assert page.count('<td class="in"') == page.count('<span class="v"><span class="dot">●</span>')
-    assert ".scores td.in .v{font-weight:700}" in page
+    assert ".scores td.best b{font-weight:700}" in page
+    assert 'td.best b::before{content:"●' in page
 
 
 def test_missing_parts_are_left_out(reports):
@@ -394,7 +394,7 @@ def test_a_reason_of_a_failure_is_not_repeated(tmp_path):
 def test_measures_are_grouped_by_question(tmp_path):
     """Questions head their measures, in their order, with the term beside a title; k is named once below."""
     page = write_report(simulated_results(), tmp_path / "a.html").read_text("utf-8")
-    questions = re.findall(r'<tr class="g"><th colspan="6" scope="rowgroup">([^<]*) <span>', page)
+    questions = re.findall(r'<tr class="group"><th scope="rowgroup" colspan="6">([^<]*) <span>', page)
 
     assert questions == ["Neighbors", "Local shape", "Global distances", "Classes"]
     assert "Neighborhoods of k\u00a0=\u00a015." in page
@@ -427,7 +427,7 @@ def test_many_measures_are_rows(tmp_path):
 
     ranked = sum(card.direction in ("higher", "lower") for card in cards)
     assert table.count('<th scope="row"') == len(cards)
-    assert table.count('class="in"') == ranked
+    assert table.count('<td class="best"') == ranked
     lines = text.partition("## How well")[2].partition("\n## ")[0].splitlines()
     assert sum(line.startswith("| ") for line in lines) == 2 + len(cards)
     assert sum("**" in line for line in lines if line.startswith("| ")) == ranked

@@ -149,7 +149,7 @@ def test_names_are_shown_literally(browser: Browser, page: Path) -> None:
 def test_wide_tables_scroll_inside_themselves(browser: Browser, page: Path) -> None:
     """On a phone the table of all measures scrolls, and its first column stays in place."""
     browser.open(page, 390)
-    first = "e.querySelector('tbody tr:not(.g) th').getBoundingClientRect().left"
+    first = "e.querySelector('th[scope=row]').getBoundingClientRect().left"
     scroll = "const e = document.querySelector('.scores').parentElement; e.scrollLeft = 150;"
     sizes = browser.evaluate(f"(() => {{ {scroll} return [e.clientWidth, e.scrollWidth, {first}]; }})()")
 
@@ -457,7 +457,7 @@ def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results
     browser.evaluate("document.querySelector('.big').scrollIntoView()")
     browser.evaluate("[...document.querySelectorAll('#measures summary')].pop().focus()")
     browser.press("Tab")
-    assert browser.evaluate("document.activeElement.getAttribute('class')") == "map big"
+    assert browser.evaluate("document.activeElement.matches('.map.big')")
     spoken = "document.querySelector('.said-point').textContent"
     first_text = browser.evaluate(spoken)
     browser.press("ArrowRight")
