@@ -588,9 +588,10 @@ def compare(
     they are run, which unlike Nemenyi's do not depend on the other embeddings (Benavoli, Corani and Mangili 2016). On N
     data sets no exact Wilcoxon p is below 2 / 2^N: if after adjustment none can reach ``alpha``, Nemenyi's test
     decides, else the mixed model, if one was run and can be significant on more measures. The recipe has the name of
-    the test (``decided_by``) and the smallest adjusted p that it can have (``attainable``). If no test could have been
-    significant, the summary begins with that. Values that agree to 12 digits are ties. The advantage next to Wilcoxon's
-    test is the Hodges-Lehmann estimate, the median of the averages of any two differences (including each with itself),
+    the test (``decided_by``) and the smallest adjusted p that it can have (``attainable``). The summary names the test,
+    the smallest adjusted p that a test before it could have had, and, where no difference could have been significant,
+    how many data sets would be enough. Values that agree to 12 digits are ties. The advantage next to Wilcoxon's test
+    is the Hodges-Lehmann estimate, the median of the averages of any two differences (including each with itself),
     which is always in the interval of the test, unlike the median of the differences. O(N k^2) time; "bayes" O(50,000
     N^2) for each pair.
 

@@ -99,8 +99,7 @@ COMPARISON_PHRASES = {
     EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
     EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
     MARGIN_COUNTS: (
-        "Of {total} differences tested against a margin {inside} are within it, {beyond} are larger than it, and for "
-        "{open} neither is shown: see the table of pairs."
+        "Of {total} differences with a margin {inside} are within it, {beyond} larger, {open} neither: see the pairs."
     ),
     UNTESTED: "Not tested{by}: {reason}.",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
@@ -451,8 +450,9 @@ class _Facts:
         total = sum(map(len, verdicts.values()))
         if self.has_two or total <= MAX_LISTED_VERDICTS:
             for kind, items in verdicts.items():
-                if items:
-                    yield self.equivalence(question, kind, items)
+                for name in [""] if self.has_two else dict.fromkeys(name for name, _ in items):
+                    chosen = [item for item in items if name in ("", item[0])]
+                    yield from [self.equivalence(question, kind, chosen)] if chosen else []
             return
         keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
         n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])

@@ -11,7 +11,7 @@ from dreval.inference.ties import order_by_mean_rank
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, make_column, measure_title, parameter_text, same_maps
+from dreval.report.result_view import Column, make_column, measure_title, parameter_text, same_maps
 
 NO_QUESTION = "Result"  # the answer of measures of which none has a question
 OTHER_QUESTION = "Other measures"
@@ -58,13 +58,6 @@ def significant_pairs(rows: pd.DataFrame) -> list[tuple[str, str]]:
     rows = rows[rows["better"] != ""]
     better_first = rows["better"] == rows["first"]
     return list(zip(rows["better"], rows["second"].where(better_first, rows["first"]), strict=True))
-
-
-def measure_label(comparison: Comparison, name: str) -> str:
-    """Return the name of a measure within a sentence, or its symbol where there are many measures."""
-    column = column_of(comparison, name)
-    word = column.title_in_sentence if len(comparison.measures) <= MAX_SIDE_BY_SIDE // 2 else column.short_title
-    return word + setting_suffix(comparison, name)
 
 
 def setting_suffix(comparison: Comparison, name: str) -> str:

@@ -219,6 +219,6 @@ def record_finding(kind: str, **numbers: Any) -> RecordFinding:
     Examples
     --------
     >>> record_finding("sweep.few", replicates=3, needed=5).text
-    '3 replicates: intervals and tests are unreliable; use n_replicates={needed} or more.'
+    '3 replicates: intervals and tests are unreliable; use n_replicates=5 or more.'
     """
     return RecordFinding(kind, numbers)

@@ -421,8 +421,8 @@ def test_equal_embeddings_have_no_mixed_model_and_one_reason():
     comparison = compared(equal(), tests="mixed")
 
     assert (comparison.pairs["note"] == "undefined: all embeddings are equal on every data set").all()
-    assert "Pairs: mixed model" not in str(comparison)
-    assert str(comparison).count("undefined: all embeddings are equal") == 1
+    assert "Pairs: mixed model" not in str(comparison.summary(full=True))
+    assert " ".join(str(comparison).split()).count("undefined: all embeddings are equal") == 1
 
 
 def test_a_fit_within_the_parameters_issues_no_boundary_warning():
@@ -486,7 +486,7 @@ def test_letters_are_explained_where_they_occur():
     frame = table(n=6)
     is_odd = frame["dataset"].isin(["data 1", "data 3", "data 5"])
     frame = frame[(is_odd & (frame["embedding"] != "m0")) | (~is_odd & (frame["embedding"] != "m1"))]
-    without, explained = (str(compared(t).summary()) for t in (frame, table()))
+    without, explained = (str(compared(t).summary(full=True)) for t in (frame, table()))
 
     assert "share a letter" in explained
     assert "share a letter" not in without
@@ -498,7 +498,8 @@ def test_letters_are_explained_where_they_occur():
 def test_any_choice_of_tests_is_printed(tests):
     """Without tests of pairs, or of any difference, the other results are printed in every format."""
     comparison = dreval.compare(table(), direction="higher", tests=tests)
-    summary = comparison.summary()
+    summary = comparison.summary(full=True)
+    assert "mean rank" in str(comparison).lower()
     assert "mean rank" in str(summary)
     assert "mean ranks" in comparison.paragraph()
     assert all((summary.as_markdown(), summary.as_html(), summary.as_latex()))
@@ -599,12 +600,9 @@ def test_a_difference_without_a_significant_pair_is_noted():
     assert stats.friedmanchisquare(*values.T).pvalue == pytest.approx(tests["friedman"])
     assert (comparison.pairs["better"][comparison.pairs["test"] == "wilcoxon"] == "").all()
     text = " ".join(str(comparison).split())
-    sentence = (
-        "No difference of a pair is significant in Wilcoxon signed-rank tests across data sets, although a test of any"
-    )
-    assert f"{sentence} difference rejects" in text
+    assert "No pair differs significantly, although a test of any difference rejects (Friedman" in text
     far = dreval.compare(
         pd.DataFrame(cells, columns=["dataset", "embedding", "value"]).query("embedding in ('b', 'd')"),
         direction="higher",
     )
-    assert "No difference of a pair" not in str(far)
+    assert "No pair differs significantly" not in str(far)

@@ -79,7 +79,7 @@ def test_pdflatex_compiles_summaries_in_a_plain_document(tmp_path: Path) -> None
     summary = record_document(
         "A title_1", [("Data", NASTY[0])], blocks, ["y_" * 200, *NASTY], "f('a_b', \"q\")\n  --opt 'x'"
     )
-    summaries = (summary, within().summary(), evaluation().summary(), thirty_embeddings().summary())
+    summaries = (summary, within().summary(full=True), evaluation().summary(), thirty_embeddings().summary())
     parts = [*(record.as_latex() for record in summaries), f"\\sloppy {across().paragraph(format='latex')}"]
     body = "\n\\clearpage\n".join(parts)
     head = "\\documentclass{article}\n\\usepackage{booktabs,longtable}\n\\begin{document}\n"

@@ -367,7 +367,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
     called = {measure: column_of(comparison, name).title_in_sentence for name, (measure, _) in keys.items()}
-    rope += [(f"Equivalence margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
+    rope += [(f"Margin, {called[name]}", f"{value:g}") for name, value in margins.items()]
     levels, value_level = [("Level", f"{recipe['alpha']:g}")], recipe.get("conf_level")
     if value_level is not None and not math.isclose(value_level, 1 - recipe["alpha"]):
         levels.append(("Intervals of differences", f"{100 * (1 - recipe['alpha']):g} %"))
@@ -402,7 +402,7 @@ def _standing_table(comparison: Comparison) -> Table:
     )
     only = len(comparison.measures) == 1
     title = measure_heading(comparison, comparison.measures[0]) if only else "Standing, the best first"
-    return Table(title, ["", *(title for _, title in columns_with_values)], lines)
+    return Table(title, ["", *(TableColumn(title) for _, title in columns_with_values)], lines)
 
 
 def _overall_table(comparison: Comparison) -> Table:
@@ -444,7 +444,8 @@ def _pair_table(comparison: Comparison, test: str) -> Table | None:
         return [row["first"], row["second"], *cells, "" if test == "bayes" else _stars(p)]
 
     lines = _sections(comparison, rows, line)
-    columns, foot = ["first", "second", *(title for _, title in columns_with_values), ""], _foot(lines)
+    columns = [*map(TableColumn, ["first", "second", *(title for _, title in columns_with_values), ""])]
+    foot = _foot(lines)
     if not foot:  # no stars
         columns, lines = columns[:-1], [row[:-1] if len(row) > 1 else row for row in lines]
     return Table(f"Pairs: {PAIR_TITLES[test]}", columns, lines, 2, foot)

@@ -255,7 +255,7 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
             "values",
             "Data sets",
         ),
-        Section("Cells", list(_progress_parts(status)), "cells", "Cells"),
+        Section("Cells", list(_progress_parts(status, is_page=folder is None)), "cells", "Cells"),
         *closing_sections(
             list(study_cautions(status, recipe, comparison, has_spread=several)),
             study_notes(status, full=False),
@@ -336,8 +336,8 @@ def _study_figure(
     return [WideFigure(PageFigure(inline_svg(figure, f"c{number}", caption)), label, "cd")]
 
 
-def _progress_parts(status: Any) -> Iterator[Part]:
-    """Yield the progress of each data set and method, and the failures."""
+def _progress_parts(status: Any, is_page: bool) -> Iterator[Part]:
+    """Yield the progress of each data set and method, and the failures; a text of a complete study has no table."""
     rows = [
         [
             Cell(row["dataset"], "name"),
@@ -356,7 +356,10 @@ def _progress_parts(status: Any) -> Iterator[Part]:
     caption = "One row for each data set and method"
     table = Table("State of the cells", heads, rows, caption=caption, wide=False)
     counts = ", ".join(f"{status.count(state):,} {state}" for state in STATES)
-    yield Details(f"Cells: {counts}", [table], opened=not status.complete)
+    if is_page or not status.complete:
+        yield Details(f"Cells: {counts}", [table], opened=not status.complete)
+    else:
+        yield Paragraph(f"Cells: {counts}.")
     if failures := failure_findings(status):
         yield Section("Failures", [Items([finding.text for finding in failures])])
 

@@ -163,8 +163,8 @@ def _answers(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     indent = max((len(question) for question, _ in lines), default=0) + COLUMN_GAP
     for question, text in lines:
         answer = pad_wide_characters(sentence(text, text_part=plain_symbols))
-        indents = {"initial_indent": question.ljust(indent), "subsequent_indent": " " * indent}
-        yield from wrap(answer, width=TERMINAL_COLUMNS, **indents)
+        start = question.ljust(indent)
+        yield from wrap(answer, width=TERMINAL_COLUMNS, initial_indent=start, subsequent_indent=" " * indent)
 
 
 def _indented(lines: Iterable[str]) -> Iterator[str]:
