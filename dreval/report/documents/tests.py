@@ -286,7 +286,13 @@ def noise_summary(test: NoiseTest, full: bool) -> Document:
         columns = [*options, "statistic", "null mean", "z", "p by the largest z"]
         tables.append(Table("", columns, rows, names=len(options)))
     findings = noise_findings(test)
-    return record_summary(test.title, findings, tables, test.notes, full=full, settings=settings, call=test.call)
+    notes = [note for note in test.notes if full or note.code not in _noise_codes(test)]
+    return record_summary(test.title, findings, tables, notes, full=full, settings=settings, call=test.call)
+
+
+def _noise_codes(test: NoiseTest) -> tuple[str, ...]:
+    """Return the codes of notes that the findings of a noise test repeat, or that its p makes irrelevant."""
+    return ("noise.columns",) if test.p_value <= test.extra["alpha"] else ("noise.columns", "noise.plug_in")
 
 
 def noise_findings(test: NoiseTest) -> list[RecordFinding]:
