@@ -478,7 +478,7 @@ def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
         text = answer._replace(findings=findings or answer.findings).text
         lines.append((short_topic(answer.question), text))
-    tests = [] if TESTS_ANSWER in left_out else test_answers(view)
+    tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
     return Answers([*lines, *(("Tests", text) for text in tests)])
 
 
@@ -523,7 +523,7 @@ def _headline(results: Results, view: ResultView) -> str:
     return f"{names}{failed}: {format_number(recipe.get('n'))} points{shape}{setting_text}"
 
 
-def test_answers(view: ResultView) -> list[str]:
+def answers_of_tests(view: ResultView) -> list[str]:
     """Return for each variable by which tests the embeddings depend on it."""
     rows_by_variable: dict[str, list[Mapping[str, Any]]] = {}
     for row in view.tests:
