@@ -31,7 +31,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
         Where to write: ``.html`` for one self-contained page; ``.md`` for a text, whose figures are in a folder next to
         it, ``report-figures`` for ``report.md``.
     title : str, optional
-        The heading; "Evaluation of four embeddings of digits" or the like by default.
+        The heading; "Four embeddings of digits" or the like by default.
 
     Returns
     -------

@@ -334,7 +334,7 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
     assert combined["p_value"] == pytest.approx(t_test.pvalue)
     assert combined["note"] == "pca is a single embedding, which is not re-run"
     text = res.compare(measure="procrustes_rc").paragraph()
-    assert "differences of means over runs with other seeds, with Welch's standard errors" in text
+    assert "pairwise p: Welch's standard errors over runs with other seeds" in text
 
 
 def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
@@ -360,9 +360,9 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
     assert compared_pairs["note"].tolist() == ["no test: the intervals refer to different targets"]
     assert compared_pairs["advantage"].notna().all()
-    assert "Pairs: not tested" in str(mixed.compare().summary())
+    assert "Pairs: not tested" in str(mixed.compare().summary(full=True))
     assert "3 differences could not be tested." in mixed.compare().paragraph()
-    assert "1 pair could not be tested." in mixed.compare(measure="trustworthiness").paragraph()
+    assert "1 difference could not be tested." in mixed.compare(measure="trustworthiness").paragraph()
 
 
 def test_replicates_are_averaged_across_data_sets() -> None:

@@ -87,6 +87,15 @@ def test_the_page_is_never_wider_than_the_window(browser: Browser, page: Path, w
     assert browser.evaluate(n_outside) == 0
 
 
+@pytest.mark.parametrize("case", [{"names": ("only",), "classes": 0}, {"names": tuple("abcdefghijkl"), "n": 60}])
+def test_a_page_of_one_or_many_embeddings_fits_a_phone(browser: Browser, tmp_path: Path, case: dict[str, Any]) -> None:
+    """Without classes, and with more embeddings than fit side by side, nothing is wider than the window."""
+    path = write_report(simulated_results(**case), tmp_path / "r.html")
+    for width in (320, 390):
+        browser.open(path, width)
+        assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
 def test_the_page_has_no_messages_and_no_requests(browser: Browser, page: Path) -> None:
     """The console has no error and no warning, and the only request is for the file."""
     browser.open(page, 1100)

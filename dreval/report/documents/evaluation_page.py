@@ -456,7 +456,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
         lows = [bands[name, other] for other in others if (name, other) in bands]
         if groups[name][0] != name or not others or len(lows) < len(others) or len({len(low) for low in lows}) != 1:
             continue
-        least = np.nanmin(np.array(lows), axis=0) if np.isfinite(lows).any() else np.full(len(ks), math.nan)
+        least = np.array(lows).min(axis=0)  # missing where one of the bands is
         for run_sign, first_k, last_k in better_ranges(least, np.full(len(ks), math.inf), ks):
             if run_sign > 0:
                 at = f"from K = {first_k:,} to {last_k:,}" if first_k < last_k else f"at K = {first_k:,}"

@@ -418,9 +418,10 @@ def _differences_text(
 
 def _difference_text(row: dict[str, Any], column: Column, write: Writer) -> str:
     """Return the difference of a pair with its interval; it has more decimals than the values where it would be 0."""
-    places = 2 if row["test"] == "nemenyi" else column.decimals
-    decimals = range(places, places + MAX_EXTRA_DECIMALS)
-    places = next((places for places in decimals if round(row["advantage"], places)), places)
+    if row["test"] == "nemenyi":
+        return f"{abs(row['advantage']):.2f} mean ranks"
+    decimals = range(column.decimals, column.decimals + MAX_EXTRA_DECIMALS)
+    places = next((places for places in decimals if round(row["advantage"], places)), column.decimals)
     sign = -1.0 if row["better"] == row["second"] else 1.0
     ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))
     interval = f" [{', '.join(number(column, end, places) for end in ends)}]" if ends[0] == ends[0] else ""
@@ -477,7 +478,8 @@ def _pair_key_sentence(comparison: Comparison, write: Writer) -> Iterator[str]:
     if n_untested:
         yield f"{_capitalized(count_noun(n_untested, 'difference'))} could not be tested."
     level = f"{100 * (1 - write.alpha):g} %"
-    brackets = f"Brackets: {level} intervals; " * (write.detail.intervals and bool(pairs["conf_low"].notna().any()))
+    has_intervals = write.detail.intervals and by != "nemenyi" and bool(pairs["conf_low"].notna().any())
+    brackets = f"Brackets: {level} intervals; " * has_intervals
     phrase = join_and([PAIR_TEST_PHRASES[test] for test in dict.fromkeys(pairs["test"])])
     tests = count_noun(len(comparison.measures), "measure") if by == "nemenyi" else count_noun(len(pairs), "test")
     p = f"pairwise p: {f'{phrase}, ' * write.detail.minor}{_adjusted_text(adjust, tests)}."

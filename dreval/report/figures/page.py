@@ -77,7 +77,8 @@ def point_shares(column: Column, name: str, values: FloatArray) -> FloatArray:
 def point_levels(shares: FloatArray) -> IntArray:
     """Return the color of each point in the scale of the page; ``MISSING_LEVEL`` where there is no value."""
     levels = np.clip(np.nan_to_num(shares * LEVELS), 0, LEVELS - 1).astype(np.int64)
-    return np.where(np.isfinite(shares), levels, MISSING_LEVEL)
+    levels[~np.isfinite(shares)] = MISSING_LEVEL
+    return levels
 
 
 def fit_points(Y: FloatArray, size: tuple[int, int]) -> IntArray:
