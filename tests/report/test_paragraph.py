@@ -114,7 +114,7 @@ def test_paragraphs_on_many_embeddings_with_long_names_fit() -> None:
 )
 @settings(max_examples=12)
 def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[float], measures: list[str]) -> None:
-    """Values, intervals, chance levels and p equal the rows; every embedding and every best one is named."""
+    """Values, differences, intervals, chance levels and p equal the rows; all embeddings are named."""
     rng = np.random.default_rng(seed)
     embeddings = {f"m{i}": X[:, :2] + size * rng.normal(size=(60, 2)) for i, size in enumerate(noise)}
     results = evaluation(**embeddings).run(measures, None)
@@ -124,6 +124,11 @@ def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[flo
     for numbers in re.findall(r"(\S+) \[(\S+), (\S+)\]", text):
         difference = np.abs(table[["value", "conf_low", "conf_high"]] - list(map(parse_number, numbers)))
         assert (difference < 0.00051).all(axis=1).any(), numbers
+    turned = (pairs["better"] == pairs["second"]).map({True: -1.0, False: 1.0})
+    ends = np.sort(pairs[["conf_low", "conf_high"]].mul(turned, axis=0), axis=1)
+    differences = np.column_stack([pairs["advantage"] * turned, ends])
+    for numbers in re.findall(r"(\S+) \[(\S+), (\S+)\]", results.compare().paragraph()):
+        assert (np.abs(differences - list(map(parse_number, numbers))) < 0.00051).all(axis=1).any(), numbers
     p_values = pd.concat([ranks["p_adjusted"], pairs["p_adjusted"], pairs["p_value"]]).dropna()
     for sign, p in re.findall(r"p ([=<≤≥]) (\d?\.\d+|1)", text):
         expected = p_values < float(p) if sign == "<" else (p_values - float(p)).abs() < 0.00051

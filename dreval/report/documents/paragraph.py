@@ -380,7 +380,9 @@ def _comparison_sentences(comparison: Comparison) -> Make:
             yield f"{_capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
         if left <= 0 and not write.detail.minor and has_all_pairs:
             yield "No other difference is significant."
-        yield from _pair_key_sentence(comparison, write)
+        shown_rows = [row for pairs in rows.values() if _are_shown(pairs, write.detail) for row in pairs]
+        has_intervals = any(row["test"] != "nemenyi" and row["conf_low"] == row["conf_low"] for row in shown_rows)
+        yield from _pair_key_sentence(comparison, has_intervals and write.detail.intervals, write)
 
     return sentences
 
@@ -397,18 +399,24 @@ def _pairs_of(comparison: Comparison, finding: ComparisonFinding) -> list[dict[s
     return rows
 
 
+def _are_shown(rows: Sequence[dict[str, Any]], detail: Detail) -> bool:
+    """Return whether the differences of some pairs are shown: those by one measure, or of one pair."""
+    pairs = {(row["better"], row["worse"]) for row in rows}
+    return len(rows) == 1 or (detail.intervals and (len(pairs) == 1 or len({row["name"] for row in rows}) == 1))
+
+
 def _differences_text(
     comparison: Comparison, rows: Sequence[dict[str, Any]], columns: dict[str, Column], write: Writer
 ) -> str:
     """Return the differences of significant pairs by one measure, or of one pair by several, and the bound of p."""
     p_values = [row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"] for row in rows]
     p_bound = write.p(max(p_values)).replace(" = ", " ≤ " if len({*p_values}) > 1 else " = ")
-    measures, pairs = {row["name"] for row in rows}, {(row["better"], row["worse"]) for row in rows}
+    measures = {row["name"] for row in rows}
     rows = sorted(rows, key=lambda row: abs(row["advantage"])) if len(measures) == 1 else rows
     texts = [_difference_text(row, columns[row["name"]], write) for row in rows]
     if len(rows) == 1:
         return f"difference {texts[0]}, {p_bound}"
-    if not write.detail.intervals or len(measures) > 1 < len(pairs):
+    if not _are_shown(rows, write.detail):
         return p_bound
     if len(measures) == 1:
         return f"differences {texts[0]} to {texts[-1]}, {p_bound}"
@@ -465,7 +473,7 @@ def _critical_difference_text(comparison: Comparison, name: str) -> str:
     return f", {', '.join(texts)}" if texts else ""
 
 
-def _pair_key_sentence(comparison: Comparison, write: Writer) -> Iterator[str]:
+def _pair_key_sentence(comparison: Comparison, has_intervals: bool, write: Writer) -> Iterator[str]:
     """Yield once what brackets and p-values of pairs refer to."""
     by, adjust = str(comparison.recipe.get("decided_by") or ""), str(comparison.recipe["adjust"])
     is_decisive = comparison.pairs["test"] == by if by else comparison.pairs["test"] != "bayes"
@@ -478,7 +486,6 @@ def _pair_key_sentence(comparison: Comparison, write: Writer) -> Iterator[str]:
     if n_untested:
         yield f"{_capitalized(count_noun(n_untested, 'difference'))} could not be tested."
     level = f"{100 * (1 - write.alpha):g} %"
-    has_intervals = write.detail.intervals and by != "nemenyi" and bool(pairs["conf_low"].notna().any())
     brackets = f"Brackets: {level} intervals; " * has_intervals
     phrase = join_and([PAIR_TEST_PHRASES[test] for test in dict.fromkeys(pairs["test"])])
     tests = count_noun(len(comparison.measures), "measure") if by == "nemenyi" else count_noun(len(pairs), "test")
