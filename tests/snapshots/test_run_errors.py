@@ -18,7 +18,7 @@ from each import each
 from snapshot import RowNote, Snapshots, error_text
 
 import dreval
-from dreval import _check
+from dreval import _check, _check_arrays
 from dreval.cli._main import main
 from dreval.records.points import Embedding
 from dreval.registry import METHODS
@@ -142,17 +142,17 @@ CHECKS: dict[str, Case] = {
     "name like no other": lambda: _check.check_one_of("qqqq", ("b", "a"), "kind"),
     "name of nothing": lambda: _check.check_one_of("a", (), "kind"),
     "object as name": lambda: _check.check_one_of(None, ("b", "a"), "kind"),
-    "complex": lambda: _check.check_points(X * 1j, "X"),
-    "text": lambda: _check.check_points([["a"]] * 4, "X"),
-    "cube": lambda: _check.check_points(np.zeros((4, 2, 2)), "X"),
-    "three rows": lambda: _check.check_points(X[:3], "X"),
-    "not finite": lambda: _check.check_points(np.where(X > 100, np.inf, X), "X", columns=["a", "b", "c"]),
-    "not finite vector": lambda: _check.check_finite(np.array([1, np.nan]), "t"),
+    "complex": lambda: _check_arrays.check_points(X * 1j, "X"),
+    "text": lambda: _check_arrays.check_points([["a"]] * 4, "X"),
+    "cube": lambda: _check_arrays.check_points(np.zeros((4, 2, 2)), "X"),
+    "three rows": lambda: _check_arrays.check_points(X[:3], "X"),
+    "not finite": lambda: _check_arrays.check_points(np.where(X > 100, np.inf, X), "X", columns=["a", "b", "c"]),
+    "not finite vector": lambda: _check_arrays.check_finite(np.array([1, np.nan]), "t"),
     "other rows": lambda: _check.check_rows(3, 4, "Y"),
-    "matrix as classes": lambda: _check.check_classes(np.eye(4, dtype=int), 4),
-    "floats as classes": lambda: _check.check_classes([0.5, 1.0], 2),
-    "dates as classes": lambda: _check.check_classes(np.array(["2020"] * 2, dtype="datetime64[D]"), 2),
-    "missing class": lambda: _check.check_classes(["a", None], 2),
+    "matrix as classes": lambda: _check_arrays.check_classes(np.eye(4, dtype=int), 4),
+    "floats as classes": lambda: _check_arrays.check_classes([0.5, 1.0], 2),
+    "dates as classes": lambda: _check_arrays.check_classes(np.array(["2020"] * 2, dtype="datetime64[D]"), 2),
+    "missing class": lambda: _check_arrays.check_classes(["a", None], 2),
 }
 COMMAND: dict[str, Case] = {
     "dreval evaluate without embedding": command("evaluate", "data.csv"),
