@@ -16,8 +16,9 @@ from report_cases import make_results, measure_row, row_of_test, simulated_resul
 import dreval
 from dreval.errors import InputError
 from dreval.registry import MEASURES
-from dreval.report.documents.evaluation_page import _formula_and_reference
-from dreval.report.findings import cautions, embedding_order, normalized_score, standing, verdict
+from dreval.report.best_sets import normalized_score
+from dreval.report.documents.closing import _formula_and_reference
+from dreval.report.findings import cautions, embedding_order, standing, verdict
 from dreval.report.format import short_names
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula

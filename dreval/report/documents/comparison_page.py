@@ -46,6 +46,7 @@ from dreval.report.document import (
     WideFigure,
 )
 from dreval.report.document import Column as TableColumn
+from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.comparison import (
     best_embeddings,
     comparison_settings,
@@ -57,10 +58,8 @@ from dreval.report.documents.comparison import (
 )
 from dreval.report.documents.evaluation_page import (
     MAX_NAME_BREADTH,
-    closing_sections,
     map_aside,
     mapped_values,
-    measure_entry,
     scale_words,
     visible_rows,
 )

@@ -28,6 +28,7 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
+from dreval.report.best_sets import leading_column
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
@@ -51,7 +52,6 @@ from dreval.report.findings import (
     NO_DIFFERENCE,
     NULL_DATA_NAMES,
     best_mark_text,
-    leading_column,
     metric_text,
     noise_text,
     other_settings,

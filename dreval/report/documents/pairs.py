@@ -359,8 +359,10 @@ def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
 
 
 def _signed_number(value: float, places: int) -> str:
-    """Return a difference with its sign; a dash where there is none."""
-    return MISSING_VALUE if math.isnan(value) else ("+" if value > 0 else "") + format_fixed(value, places)
+    """Return a difference with its sign, 0 for none; a dash where it is missing."""
+    if math.isnan(value):
+        return MISSING_VALUE
+    return ("+" if value > 0 else "") + format_fixed(value, places if value else 0)
 
 
 def _interval_ends(low: float, high: float, places: int) -> str:

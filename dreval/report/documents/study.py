@@ -37,8 +37,8 @@ from dreval.report.document import (
 from dreval.report.document import (
     Column as TableColumn,
 )
+from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.comparison import answer_lines, letter_text
-from dreval.report.documents.evaluation_page import closing_sections, measure_entry
 from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary

@@ -27,7 +27,8 @@ from dreval.report.document import (
     WideFigure,
     same_digits,
 )
-from dreval.report.documents.evaluation_page import closing_sections, measure_entry, visible_rows
+from dreval.report.documents.closing import closing_sections, measure_entry
+from dreval.report.documents.evaluation_page import visible_rows
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep

@@ -14,13 +14,7 @@ from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, Independen
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import (
-    NULL_DATA_NAMES,
-    RESIDUAL,
-    is_smallest,
-    noise_text,
-    smallest_p_text,
-)
+from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, is_smallest, noise_text, smallest_p_text
 from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
 from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence

@@ -20,10 +20,10 @@ from dreval.glossary import printable
 from dreval.records.points import Shepard
 from dreval.records.results import MOST_LISTED, Results
 from dreval.report._style import SCALE_LIGHT
+from dreval.report.best_sets import normalized_score
 from dreval.report.document import Bar
 from dreval.report.figures._lines import ScaleCurve
 from dreval.report.figures._panels import UNLABELED, Classes, place_points
-from dreval.report.findings import normalized_score
 from dreval.report.format import format_fixed, plain_numbers, short_names, text_breadth, without_zero
 from dreval.report.result_view import Column, ResultView
 
