@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import re
 import shutil
 import subprocess
@@ -112,7 +111,7 @@ def test_paragraphs_on_many_embeddings_with_long_names_fit() -> None:
     noise=st.lists(st.sampled_from([0.0, 0.02, 0.1, 0.3, 1.0, 4.0]), min_size=2, max_size=5),
     measures=st.sampled_from([["trustworthiness"], ["trustworthiness", "continuity", "procrustes_rc", "knn_accuracy"]]),
 )
-@settings(max_examples=12)
+@settings(max_examples=10)
 def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[float], measures: list[str]) -> None:
     """Values, differences, intervals, chance levels and p equal the rows; all embeddings are named."""
     rng = np.random.default_rng(seed)
@@ -137,10 +136,7 @@ def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[flo
         assert (table["chance"] - parse_number(chance)).abs().min() < 0.0051
     assert all(re.search(rf"\b{name}\b", text) for name in embeddings)
     for _, part in ranks[ranks["in_best_set"].fillna(False)].groupby("measure"):
-        named = [f"{left} and {right}" for left, right in itertools.combinations(part["embedding"], 2)]
-        if len(part) < len(embeddings):
-            assert any(pair in text for pair in named) or len(part) != 2
-            assert len(part) > 1 or f"{part['embedding'].iloc[0]} is best" in text
+        assert len(part) > 1 or f"{part['embedding'].iloc[0]} is best" in text
 
 
 def parse_number(text: str) -> float:
