@@ -117,9 +117,9 @@ PHRASES = {
     SAME_VALUE: "All have the same value{by} ({quote}).",
     FURTHER_SETS: "{count} further {measures_have} other best sets.",
     UNJUDGED: "{names} could not be tested{by}.",
-    BORDERLINE: "{By} {lead} borderline ({p_ranking} for this measure, {p_compare} {tests}).",
+    BORDERLINE: "{By} {lead} borderline ({p_ranking} one-sided for this measure, {p_compare} {tests}).",
     BORDERLINE_AGAIN: "{By} {lead} borderline ({p_ranking}, {p_compare} adjusted).",
-    MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} for this measure, {p_compare} {tests}).",
+    MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} one-sided, {p_compare} {tests}).",
     MANY_BORDERLINE_AGAIN: "{count} leads are borderline (least clear: {p_ranking}, {p_compare} adjusted).",
     ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
     EVEN_BEST_POOR: "Even {best} {are} closer to chance than to perfect.",
@@ -593,7 +593,9 @@ def _poor_findings(
     """Return that even the best are closer to chance than to perfect, if they are by every measure of a question."""
     pairs = [(ranking.column, name) for group in rankings.values() for ranking in group for name in ranking.best]
     pairs += [(column, name) for column in alike for name in column.compared_values]
-    if not pairs or not all(is_poor(column, column.cells[name]) for column, name in pairs):
+    if not pairs or any(column.aims_at_chance for column, _ in pairs):
+        return []
+    if not all(is_poor(column, column.cells[name]) for column, name in pairs):
         return []
     columns = list(dict.fromkeys(column.measure for column, _ in pairs))
     measures = tuple(column for column in view.by_goal if column.measure in columns)
@@ -727,19 +729,20 @@ def _all_chance_finding(view: ResultView, names: Sequence[str]) -> Finding:
 
 def _warnings(view: ResultView, stated: set[Row]) -> list[Finding]:
     """Return the first caution on each embedding, those on several embeddings once; except what is stated already."""
-    by_name = {name: [(kind, c.measure, c.parameters) for kind, c in _caution_keys(view, name)] for name in view.ranked}
+    by_name = {name: [(c.measure, c.parameters) for _, c in _caution_keys(view, name)] for name in view.ranked}
     columns = {(column.measure, column.parameters): column for column in view.main_columns}
-    findings: dict[tuple[str, str, str], Finding] = {}
+    findings: dict[tuple[str, str], Finding] = {}
     lost = [name for name in view.ranked if _is_all_chance(view, name)]
     if lost and len(lost) < len(view.contenders):
-        findings["", "", ""] = _all_chance_finding(view, lost)
+        findings["", ""] = _all_chance_finding(view, lost)
     for name, keys in by_name.items():
         if name in lost:
             continue
-        key = next((key for key in keys if (*key[1:], name) not in stated), None)
+        key = next((key for key in keys if (*key, name) not in stated), None)
         if key is not None and key not in findings and len(findings) < MAX_LISTED_CAUTIONS:
             names = [other for other in view.ranked if key in by_name[other]]
-            findings[key] = _caution(view, key[0], columns[key[1:]], names)
+            kinds = {_caution_kind(columns[key], other) for other in names}
+            findings[key] = _caution(view, CHANCE if kinds == {CHANCE} else CAUTION, columns[key], names)
     return list(findings.values())
 
 

@@ -55,8 +55,8 @@ RECORD_PHRASES: dict[str, str] = {
     "noise.other": "{source:name} shows more of these data than of the null data {null} ({p:p}).",
     "noise.none": "No evidence that {source:name} shows more of these data than of {null} ({p:p}). This does not "
     "show that the data have no structure.",
-    "noise.borderline": "Borderline: the 95 % interval of p over random null data is {low:3} to {high:3}; use more "
-    "with n_replicates=.",
+    "noise.borderline": "Borderline: the 95 % interval of p over random null data is {low:3} to {high:3}; raise "
+    "n_replicates for a firm answer.",
     "noise.smallest": "{p:p} is the smallest that {count:#null data set} can give.",
     "noise.too_few": "{count:#null data set} {count:is|are} too few for the level {alpha:g}: {smallest:p} is the "
     "smallest possible.",
@@ -120,10 +120,10 @@ RECORD_PHRASES: dict[str, str] = {
     "evaluation.empty": "{data:name} ({size}) has no embedding yet: add with_embedding(name, source).",
     "protocol.files": "Round {round} of {rounds}: {returned:,} of {count:#file} {returned:is|are} returned{wrong}.",
     # Sweeps.
-    "sweep.single": "{best} is best by {measure}: mean {mean:3}, {level} interval {low:3} to {high:3}.",
-    "sweep.best": "{best} has the best mean {measure}, {mean:3} ({level} interval {low:3} to {high:3}); {others} not "
-    "significantly worse.",
-    "sweep.only": "{best} was the only setting that could be evaluated by {measure}: mean {mean:3}.",
+    "sweep.single": "{source:name}: {best} is best by {measure}: mean {mean:3}, {level} interval {low:3} to {high:3}.",
+    "sweep.best": "{source:name}: {best} has the best mean {measure}, {mean:3} ({level} interval {low:3} to "
+    "{high:3}); {others} not significantly worse.",
+    "sweep.only": "{source:name}: {best} was the only setting that could be evaluated by {measure}: mean {mean:3}.",
     "sweep.outside": "The nearest setting outside the best set is {setting} (mean {mean:3}, {p:p}).",
     "sweep.crossed": "Its mean is better than that of {last}, which is in the best set because its differences vary "
     "more.",

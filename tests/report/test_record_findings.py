@@ -365,7 +365,7 @@ def test_a_sweep_names_the_best_and_the_nearest_outside(rows: list[tuple[float, 
     worse = [place for place in record.order() if ps[place] <= 0.05]
     text = text_of(sweep.sweep_findings(record))
 
-    assert text.startswith(f"size = {int(np.argmax(means)) + 1} ")
+    assert text.startswith(f"m: size = {int(np.argmax(means)) + 1} ")
     assert ("The nearest setting outside" in text) == bool(worse)
     if worse:
         assert f"outside the best set is size = {worse[0] + 1} (" in text

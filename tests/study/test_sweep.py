@@ -15,6 +15,7 @@ from scipy import stats
 import dreval
 from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UnknownKeyword, UnknownName
 from dreval.report.documents.sweep import sweep_findings
+from dreval.report.render.markup import sentence
 
 
 def data(n: int = 48, p: int = 4) -> np.ndarray:
@@ -43,7 +44,7 @@ GRID = {"size": [0.1, 0.5, 0.6, 3.0]}
 
 def answer(sweep, measure=None):
     """Return the findings of one measure as text."""
-    return " ".join(finding.text for finding in sweep_findings(sweep, measure))
+    return sentence(" ".join(finding.text for finding in sweep_findings(sweep, measure)))
 
 
 @pytest.mark.parametrize("measure", ["r_nx_auc", "stress"])
@@ -271,7 +272,7 @@ def test_the_first_sentence_is_the_answer():
         result.settings[place]["size"] for place in result.order() if result.settings[place]["size"] not in inside
     )
     text = " ".join(str(result).split())
-    assert text.startswith(f"size = {inside[0]} {'is best by' if len(inside) == 1 else 'has the best mean'}")
+    assert text.startswith(f"noisy: size = {inside[0]} {'is best by' if len(inside) == 1 else 'has the best mean'}")
     assert f"The nearest setting outside the best set is size = {nearest} " in text
     sizes = [float(line.split()[0]) for line in str(result).splitlines() if re.match(r"\d", line)]
     assert sizes == [*inside, *(size for size in sizes if size not in inside)]
@@ -332,7 +333,7 @@ def test_the_best_is_in_its_set_and_named_first(seed, measure):
         assert rows.loc[chosen[0], "in_best_set"]
         assert rows.loc[chosen[0], "p_value"] == 1
         assert means[chosen].is_monotonic_decreasing
-        assert text.startswith(f"size = {SIZES['size'][chosen[0]]} ")
+        assert text.startswith(f"noisy: size = {SIZES['size'][chosen[0]]} ")
         assert result.order() == means.sort_values(ascending=False, kind="stable").index.tolist()
         crossed = [h for h in rows.index[~rows["in_best_set"]] if means[h] > means[chosen[-1]]]
         assert ("because its differences vary more" in text) == bool(crossed)
@@ -349,7 +350,7 @@ def test_many_settings_in_the_set_begin_with_the_best():
     best = result.settings[result.order()[0]]["size"]
 
     assert len(result.best_set()) > 6
-    assert answer(result).startswith(f"size = {best:g} has the best mean")
+    assert answer(result).startswith(f"noisy: size = {best:g} has the best mean")
 
 
 def test_a_note_on_few_replicates_has_the_required_number():

@@ -111,7 +111,7 @@ def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFindi
     >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
     >>> sweep = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
     >>> sweep_findings(sweep)[0].text.split(" mean")[0]
-    'n_neighbors = 40 has the best'
+    'isomap: n_neighbors = 40 has the best'
     """
     rows, order = sweep.of(measure), sweep.order(measure)
     in_best_set = rows["in_best_set"]
@@ -123,7 +123,12 @@ def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFindi
     if not best_set:
         return [record_finding("sweep.none", measure=text)]
     best, *others = best_set
-    numbers = {"best": _setting_list(sweep, [best]), "measure": text, "mean": float(rows["mean"][best])}
+    numbers = {
+        "source": str(sweep.recipe["source"]),
+        "best": _setting_list(sweep, [best]),
+        "measure": text,
+        "mean": float(rows["mean"][best]),
+    }
     numbers |= {"low": float(rows["conf_low"][best]), "high": float(rows["conf_high"][best])}
     numbers["level"] = f"{100 * (1 - sweep.alpha):g} %"
     if others:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +16,16 @@ from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, is_smallest, noise_text, smallest_p_text
-from dreval.report.format import ADJUSTMENTS, count_noun, format_fixed, join_and, p_text, probability, setting_text
+from dreval.report.format import (
+    ADJUSTMENTS,
+    count_noun,
+    format_fixed,
+    join_and,
+    p_text,
+    probability,
+    setting_text,
+    without_zero,
+)
 from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
@@ -447,9 +457,17 @@ def _hypotheses(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _resample_limit(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> str:
-    """Return the smallest p that the number of resamples allows, as a sentence."""
+    """Return the smallest p that the number of resamples allows, and that no adjusted p could be at most the level."""
     text = smallest_p_text(view, tests)
-    return f"{text}." if text else ""
+    adjusted = [row for row in tests if row["p_adjusted"] == row["p_adjusted"] and row["n_resamples"]]
+    sizes = Counter(row["family"] for row in adjusted)
+    attainable = min((sizes[row["family"]] / (row["n_resamples"] + 1) for row in adjusted), default=0.0)
+    if attainable <= LEVEL or view.recipe.get("adjust") != "holm":
+        return f"{text}." if text else ""
+    size = min(sizes.values())
+    needed = math.ceil(size / LEVEL) - 1
+    no_test = f"With {size:,} tests no adjusted p could be at most {without_zero(str(LEVEL))}"
+    return f"{text + '. ' if text else ''}{no_test}: {needed:,} permutations or more are needed."
 
 
 def _certificate_text(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> str:
