@@ -638,7 +638,7 @@ def as_covariates(
         columns = {name: frame.iloc[:, j] for j, name in enumerate(names)}
         notes = (*raw.notes, *row_notes)
     types = {
-        check_one_of(name, [*columns], "covariate_types"): check_one_of(
+        check_one_of(name, list(columns), "covariate_types"): check_one_of(
             kind, COVARIATE_TYPES, f"covariate_types[{name!r}]", aliases=True
         )
         for name, kind in (types or {}).items()

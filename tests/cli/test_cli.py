@@ -51,16 +51,16 @@ def test_the_summary_is_printed_to_stdout(run: Any) -> None:
     )
 
     assert (code, err) == (0, "")
-    assert out.startswith("Evaluation of 3 embeddings of data (40 points, 4 columns; 2 components)\nk = 5;")
-    assert "--full, --report page.html" in out
-    in_python = " ".join(str(evaluation.summary()).split()).rpartition(": .summary")[0]
+    assert out.startswith("3 embeddings of data: 40 points, 4 -> 2 dimensions (k = 5, seed 0)\n")
+    assert "Next: --full  --report page.html" in out
+    in_python = " ".join(str(evaluation.summary()).split()).rpartition("Next: ")[0]
     for word, option in {
         "ci='replicates'": "--ci replicates",
         "summary(full=True)": "--full",
         "tidy()": "--json",
     }.items():
         in_python = in_python.replace(word, option)
-    assert " ".join(out.split()).rpartition(": --full")[0] == in_python
+    assert " ".join(out.split()).rpartition("Next: ")[0] == in_python
     second_output = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
     assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in second_output
     in_full = f"{evaluation.summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
@@ -82,7 +82,7 @@ def test_an_estimate_of_the_cost_runs_no_method(run: Any, folder: Path) -> None:
     )
     code, out, err = run(*EVALUATE, *arguments)
     assert (code, err) == (0, "")
-    assert "Estimated cost" in out
+    assert out.startswith("run() takes about")
     assert "the runs of pca" in " ".join(out.split())
     code, out, err = run(*EVALUATE, *arguments, "--json")
     assert (code, err) == (0, "")
@@ -271,7 +271,6 @@ def test_warnings_are_one_line(run: Any, folder: Path) -> None:
     assert code == 0
     assert err.startswith("dreval: More than half of the pairs of rows of `covariates['age']` coincide")
     assert err.count("\n") == 1
-    assert "More than half" in out
     assert run(*call, "--quiet") == (0, "", "")
 
 
@@ -299,7 +298,9 @@ def test_files_are_written_and_named(run: Any) -> None:
     loaded = dreval.load_results("out.dreval")
 
     assert code == 0
-    text = str(loaded.summary()).replace(".summary(full=True), .report(path)", "--full, --report page.html")
+    text = str(loaded.summary()).replace(
+        '.plot("map")  .summary(full=True)  .report("x.html")', "--full  --report page.html"
+    )
     assert out == f"{text}\n\nresult written to out.dreval\n\nreport written to out.html\n"
     assert "<html" in Path("out.html").read_text(encoding="utf-8")
 

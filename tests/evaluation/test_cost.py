@@ -220,8 +220,7 @@ def test_an_estimate_runs_no_methods() -> None:
     assert runs["seconds"].isna().all()
     assert np.isfinite(result.seconds)
     assert set(table.loc[table["step"] == MEASURE, "embedding"]) == {"a", "own", "pca"}
-    assert "own, pca" in " ".join(str(result).split())
-    assert "without the runs of own, pca)" in repr(result)
+    assert "the runs of own and pca" in " ".join(str(result).split())
 
 
 def test_an_embedding_that_cannot_be_read_has_no_cost() -> None:
@@ -268,7 +267,7 @@ def test_the_record_is_small_and_fixed() -> None:
     table["seconds"] = 0.0
     assert result.seconds == result.tidy()["seconds"].sum() > 0
     assert result.tidy().columns.tolist() == ["step", "embedding", "item", "seconds"]
-    assert {PASS, MEASURE, TEST, "total"} <= {line.split("  ")[0] for line in str(result).splitlines()}
+    assert {PASS, MEASURE, TEST} <= {line.split("  ")[0] for line in str(result).splitlines()}
 
 
 def test_a_table_that_is_read_by_blocks() -> None:

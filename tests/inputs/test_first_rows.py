@@ -274,9 +274,9 @@ def test_the_command_line_has_the_option(
     assert main(call) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "If it is data, pass --header no." in out
-    assert "(60 points" in out
+    assert ": 60 points" in out
     assert main([*call, "--header", "no"]) == 0
-    assert "(61 points" in capsys.readouterr().out
+    assert ": 61 points" in capsys.readouterr().out
     assert main(["embed", "d.csv", "pca", "y.csv", "-d", "1"]) == 0
     out = capsys.readouterr().out
     assert "61 points" in out

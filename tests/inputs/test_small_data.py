@@ -45,8 +45,9 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
         results.table.drop(columns="seconds"), repeated.run(tests=None).table.drop(columns="seconds")
     )
 
-    assert sorted(table.index) == sorted(card.name for card in DEFAULT)
-    for card in DEFAULT:
+    default = [card for card in DEFAULT if "batch" not in card.needs]
+    assert sorted(table.index) == sorted(card.name for card in default)
+    for card in default:
         row = table.loc[card.name]
         assert np.isfinite(row["value"]) or row["note"], card.name
         if "labels" not in card.needs:

@@ -411,7 +411,7 @@ def test_the_interval_of_centroid_triplets_leaves_out_classes():
     gaps = values - results.groups.query("embedding == 'b'")["value"].to_numpy()
     assert pair["test"] == "classes"
     assert pair["se"] == pytest.approx(np.sqrt(7 / 8 * ((gaps - gaps.mean()) ** 2).sum()))
-    assert "over the classes" in str(results.compare())
+    assert "over the classes" in str(results.compare().summary(full=True))
 
 
 def test_few_classes_have_no_interval_or_no_value():
@@ -460,8 +460,8 @@ def test_the_figure_of_triples_counts_those_with_the_same_order():
     results = results.run("silhouette", None, None)
     figure_texts = texts(results.plot("centroid_triplets"))
     held = dreval.centroid_triplets(Y, Y[:, :1], labels=labels)["same"]
-    assert "30 of 30" in figure_texts
-    assert f"{held.sum():.0f} of {held.count()}" in figure_texts
+    assert "30 of 30 in the same order" in figure_texts
+    assert f"{held.sum():.0f} of {held.count()} in the same order" in figure_texts
     for change in ({"data": None}, {"labels": None}):
         with pytest.raises(InputError, match="must hold labels and the data in memory"):
             dataclasses.replace(results, **change).plot("centroid_triplets")

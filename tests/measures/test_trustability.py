@@ -145,6 +145,6 @@ def test_it_prints_and_converts():
     frame = record.tidy()
     assert_allclose(frame["value"], [float(record)])
     assert list(frame) == ["measure", "value", "chance", "ti", "ti_per_n", "n_components"]
-    assert "Trustability measure" in str(record)
+    assert "Procrustes" in str(record)
     assert str(record) == str(record.summary())
     assert "second" not in str(record)

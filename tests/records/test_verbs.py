@@ -156,7 +156,7 @@ def test_a_failed_embedding_is_a_warning() -> None:
     with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as records:
         res = ev.run("continuity", None, None)
     assert records[0].filename == __file__
-    assert "Evaluation of 2 embeddings (1 failed)" in repr(res)
+    assert repr(res).startswith("2 embeddings of data (1 failed): 30 points")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "failed" not in repr(

@@ -496,6 +496,8 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     """Return the notes that change what a reader concludes, the most severe first."""
     codes, severities = results.notes["code"], results.notes["severity"]
     assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
+    notes = notes_of_table(results.notes)
+    assumption |= np.array([bool(dict(note.values).get("flatters")) for note in notes], dtype=bool)
     matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
     matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
     kept = replace(results, notes=results.notes[matters].reset_index(drop=True))
