@@ -220,7 +220,7 @@ def test_an_estimate_runs_no_methods() -> None:
     assert runs["seconds"].isna().all()
     assert np.isfinite(result.seconds)
     assert set(table.loc[table["step"] == MEASURE, "embedding"]) == {"a", "own", "pca"}
-    assert "the runs of own and pca" in " ".join(str(result).split())
+    assert "methods are not run for an estimate: own and pca." in " ".join(str(result).split())
 
 
 def test_an_embedding_that_cannot_be_read_has_no_cost() -> None:

@@ -323,7 +323,7 @@ def test_embed_at_the_top_prints_itself() -> None:
     text = str(record.summary())
     assert repr(record) == text
     assert text.startswith("pca embedded 12 points")
-    assert "component" in text
+    assert "component" in str(record.summary(full=True))
     assert "seconds" not in text
     assert np.array_equal(np.asarray(record, dtype=np.float32), record.coordinates.astype(np.float32))
     assert len(record) == 12
