@@ -337,7 +337,7 @@ def _setting(
         higher,
         {embedding: float(values[embedding]) for embedding in names if embedding in values},
         {e: "classes" if over_classes and kind == "points" else kind for e, kind in kinds.items()},
-        left_out=of_points(results.left_out),
+        left_out=of_points(results._left_out),
         points=of_points(results.points),
         groups={
             str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)

@@ -748,16 +748,18 @@ class Evaluation:
             groups=groups_frame([row for outcome in outcomes.values() for g in outcome.groups for row in g.cells()]),
             curves=curves_frame([row for parts in curves.values() for curve in parts for row in curve.cells()]),
             curve_differences=differences_frame(curve_differences(curves, recipe["conf_level"], self.seed)),
-            nulls=nulls_frame(null_histograms([row for outcome in outcomes.values() for row in outcome.tests])),
-            shepard={name: outcome.shepard for name, outcome in outcomes.items() if outcome.shepard is not None},
+            _nulls=nulls_frame(null_histograms([row for outcome in outcomes.values() for row in outcome.tests])),
+            _shepard={name: outcome.shepard for name, outcome in outcomes.items() if outcome.shepard is not None},
             embeddings={name: self._stored_coordinates(name, Y) for name, Y in embedded.items()},
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
             data=self.data.table,
-            left_out={name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out},
-            data_neighbors=neighbors,
-            reliability={
+            _left_out={
+                name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
+            },
+            _data_neighbors=neighbors,
+            _reliability={
                 name: pd.DataFrame(outcome.reliability).loc[list(rows)]
                 for name, outcome in outcomes.items()
                 if outcome.reliability

@@ -34,7 +34,7 @@ def test_one_result_is_compared_by_its_points(results: dreval.Results, tmp_path:
     saved = results.save(tmp_path / "one.dreval")
     for source in (results, [results], saved, [str(saved)]):
         comparison = dreval.compare(source, ["front", "back"], measure="continuity", margin=0.1, alpha=0.1)
-        pd.testing.assert_frame_equal(comparison.tidy(), expected.tidy())
+        pd.testing.assert_frame_equal(comparison.tidy(), expected.pairs)
     assert expected.recipe["kind"] == "points"
 
 

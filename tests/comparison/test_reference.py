@@ -221,7 +221,7 @@ def test_a_sweep_has_no_verdict_on_the_data():
 
     assert rows["in_best_set"].isna().tolist() == [False, False, False, True]
     assert rows.loc[4, "note"] == "the data: shown for reference, not ranked"
-    assert_allclose(rows["p_value"].iloc[:3], without.tidy()["p_value"])
+    assert_allclose(rows["p_value"].iloc[:3], without.table["p_value"])
     assert comparison.best_set() == without.best_set()
 
 
@@ -238,7 +238,7 @@ def second_arguments(first_result, second_result):
         second_result,
         ev,
         second_result.compare(),
-        second_result.tidy(),
+        second_result.table,
         second_result["a"],
         second_result.embeddings,
         {"a": 1, "b": 2},
@@ -255,7 +255,7 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
         for call in (
             lambda second_result: dreval.compare(result, second_result),
             lambda second_result: result.compare(second_result),
-            lambda second_result: dreval.compare([result, second.tidy().assign(dataset="other")], second_result),
+            lambda second_result: dreval.compare([result, second.table.assign(dataset="other")], second_result),
             lambda second_result: result.ranking(second_result),
             lambda second_result: result.plot("scatter", names=second_result),
             lambda second_result: result.plot("forest", names=second_result),

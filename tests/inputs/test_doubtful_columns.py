@@ -41,7 +41,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def value_of(data: Any, embedding: Any, **settings: Any) -> float:
     """Return the trustworthiness at 15 neighbors."""
     results = dreval.Evaluation(data, {"u": embedding}, random_state=0, **settings).run("trustworthiness", None, None)
-    return float(results.tidy()["value"].iloc[0])
+    return float(results.table["value"].iloc[0])
 
 
 def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
@@ -84,7 +84,7 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     results = dreval.Evaluation(X, {"u": in_form(table, form)}, random_state=0).run("trustworthiness", None, None)
 
     expected = trustworthiness(X, table.to_numpy(), n_neighbors=K)
-    assert results.tidy()["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
+    assert results.table["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
     ratio = COUNTS.std() / Y.std(axis=0).max()
     assert ratio > MIN_SPREAD_RATIO
     advice = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
@@ -352,7 +352,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
         as_source("e.csv", "u", as_data("d.csv"))
     expected = trustworthiness(scaled, scores, n_neighbors=K)
     ev = dreval.Evaluation("d.csv", {"u": "e.csv"}, ids="patient_key", random_state=0)
-    result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
+    result = ev.run("trustworthiness", None, None).table["value"].iloc[0]
     assert result == pytest.approx(expected, abs=1e-9)
     with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)
     assert with_ids > 0.999 > expected  # the value with the repeated column
