@@ -42,7 +42,7 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, warn
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, all_failed, warn
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
 from dreval.evaluation.plan import (
@@ -449,6 +449,12 @@ class Evaluation:
         Results
             Embeddings that failed have a row with the reason.
 
+        Raises
+        ------
+        InputError
+            If a measure, test or option is not known or cannot be used here, or if no embedding could be computed:
+            the error of the only one, or one with the reason of each.
+
         Warns
         -----
         EmbeddingFailed
@@ -570,6 +576,8 @@ class Evaluation:
     ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None]:
         """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors."""
         runs = self._embed(cache, advance)
+        if runs.errors and not runs.coordinates:
+            raise all_failed(runs.errors)
         ev, embedded = self._with(sources=runs.sources), runs.coordinates
         views = ev._make_views(embedded, plan, advance)
         neighbors = ev._neighbors(views)

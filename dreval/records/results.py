@@ -779,8 +779,8 @@ class Results(Record):
         ----------
         names : list of str, optional
             The embeddings to compare, in this order; by default all that were computed, without those that are the data
-            (``reference``). These are compared if they are named here or as ``baseline``. A second result raises an
-            error: all embeddings of one data set belong in one ``Evaluation``.
+            (``reference``). These are compared if they are named here or as ``baseline``. To compare with a second
+            result, see ``dreval.compare``.
         measure : str or list of str, optional
             Which measures; all by default.
         baseline : str, optional
@@ -825,7 +825,7 @@ class Results(Record):
         from dreval.comparison.compare import compare
 
         options: Any = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
-        return compare(self, names, **options, alpha=alpha, adjust=adjust)
+        return compare(self, names=names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Rank the embeddings by each measure, the best first, with the set not distinguishable from the best.

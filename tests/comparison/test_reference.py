@@ -198,7 +198,7 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     comparison = dreval.compare(runs)
     assert set(comparison.glance()["embedding"]) == {"a", "b"}
     assert (comparison.notes["code"] == "datasets.reference").sum() == 3
-    by_name = dreval.compare(runs, ["data", "a"])
+    by_name = dreval.compare(runs, names=["data", "a"])
     assert by_name.glance()["embedding"].iloc[0] == "data"
     assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
 
@@ -253,9 +253,9 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
     result, second = two_results
     for value in second_arguments(result, second):
         for call in (
-            lambda second_result: dreval.compare(result, second_result),
+            lambda second_result: dreval.compare(result, names=second_result),
             lambda second_result: result.compare(second_result),
-            lambda second_result: dreval.compare([result, second.table.assign(dataset="other")], second_result),
+            lambda second_result: dreval.compare([result, second.table.assign(dataset="other")], names=second_result),
             lambda second_result: result.ranking(second_result),
             lambda second_result: result.plot("scatter", names=second_result),
             lambda second_result: result.plot("forest", names=second_result),
@@ -266,8 +266,8 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
                 call(value)
             assert error.value.argument in ("names", "measure", "measures")
             assert error.value.received
-    with pytest.raises(InputError, match="into one Evaluation") as error:
-        dreval.compare(result, second)
+    with pytest.raises(InputError, match=r"dreval\.compare\(first, second\)") as error:
+        result.compare(second)
     assert error.value.argument == "names"
     with pytest.raises(UnknownName):
         result.plot(second)
@@ -278,13 +278,12 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
 
 
 def test_the_hint_of_the_error_for_a_second_result_works(two_results):
-    """Both parts of the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
-    X, a, b = cloud()
-    assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
+    """Two results on the same data are compared by their points, others across data sets."""
+    assert dreval.compare(*two_results).recipe["kind"] == "points"
     second = [
         evaluated(cloud(seed)[0], {"a": cloud(seed)[1], "b": cloud(seed)[2]}, ["trustworthiness"]) for seed in (0, 1)
     ]
-    assert len(dreval.compare(second).tidy()) == 1
+    assert len(dreval.compare(*second).tidy()) == 1
 
 
 def test_equal_maps_are_noted_once_and_are_best_together():

@@ -104,17 +104,16 @@ def test_one_failure_does_not_affect_the_others(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_all_failing_is_a_table_of_reasons() -> None:
-    """If no embedding can be computed, the result is a table of reasons, which prints and raises no exception."""
-    results = run({name: source for name, (source, _) in FAILURES.items()})
+def test_all_failing_is_an_error_with_the_reason_of_each() -> None:
+    """If no embedding can be computed, `run` raises: the error of the only one, or one that has each reason."""
+    with pytest.raises(InputError, match=rf"`embeddings` must have one .*: got {len(FAILURES)} that failed") as error:
+        run({name: source for name, (source, _) in FAILURES.items()})
 
-    assert list(results.failed) == list(FAILURES)
-    assert results.table["value"].isna().all()
-    assert (results.table["note"] != "").all()
-    assert results.embeddings == {}
-    assert results.glance()["trustworthiness"].isna().all()
-    for name in FAILURES:
-        assert name in str(results.summary(full=True))
+    for name, (_, reason) in FAILURES.items():
+        assert f"{name}: " in error.value.hint
+        assert reason in error.value.hint
+    with pytest.raises(InputError, match=r"`embeddings\['short'\]` must have as many rows"):
+        dreval.Evaluation(X, {"short": Y[:5]}, n_neighbors=5).run("continuity")
 
 
 def test_a_wrong_parameter_of_a_source_is_its_failure() -> None:

@@ -321,8 +321,8 @@ def test_an_id_column_in_both_tables_raises_an_error_and_its_hint_works(form: st
     """In any order of rows, `ids` removes it from the features and the coordinates, and matches rows."""
     data, table = DATA.assign(gene_id=IDS), MAP.assign(gene_id=IDS).iloc[order].reset_index(drop=True)
     table = in_form(table, form)
-    with pytest.warns(dreval.errors.EmbeddingFailed, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
-        assert np.isnan(value_of(data, table))
+    with pytest.raises(InputError, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
+        value_of(data, table)
     expected = trustworthiness(X, Y, n_neighbors=K)
     assert value_of(data, table, ids="gene_id") == pytest.approx(expected, abs=1e-12)
     if form == "frame":

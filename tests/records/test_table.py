@@ -109,9 +109,8 @@ def test_verbs_give_copies(results: dreval.Results) -> None:
 
 def test_tidy_has_the_columns_people_use_and_all_on_request(results: dreval.Results) -> None:
     """``tidy()`` has fourteen columns in this order, ``tidy(full=True)`` all of ``table``."""
-    expected = (
-        "dataset embedding measure parameters value conf_low conf_high chance p_value p_adjusted test variable n note"
-    )
+    columns = ["dataset", "embedding", "measure", "parameters", "value", "conf_low", "conf_high", "chance", "p_value"]
+    columns += ["p_adjusted", "test", "variable", "n", "note"]
 
     table = results.tidy()
 

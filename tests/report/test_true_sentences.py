@@ -182,8 +182,8 @@ def test_the_data_are_excluded_from_adjustment_and_counts():
 def test_a_list_with_a_result_has_the_hint_of_a_result(five):
     """The hint for a second result is the same for a result and for a list that contains it."""
     for second in (five, [five], (five, five)):
-        with pytest.raises((InputError, UnknownName), match=r"into one Evaluation") as error:
-            dreval.compare(five, second)
+        with pytest.raises((InputError, UnknownName), match=r"compare\(first, second\)") as error:
+            five.compare(second)
         assert "...." not in str(error.value)
 
 
