@@ -90,7 +90,8 @@ def _check_shared(results: Sequence[Results]) -> None:
     if any(not np.array_equal(values, labels[0]) for values in labels):
         hint = "Evaluate the embeddings with the same labels."
         raise InputError("results", "must have the same labels", "different labels", hint)
-    anchors = [next(iter(result.points.values())).index for result in results if result.points]
+    frames = [frame.dropna(how="all") for result in results for frame in result.points.values()]
+    anchors = [frame.index for frame in frames if len(frame)]
     if results[0].recipe.get("anchors") and any(not np.array_equal(index, anchors[0]) for index in anchors):
         hint = "Evaluate the embeddings with the same random_state."
         raise InputError("results", "must have the same anchors", "anchors of different seeds", hint)

@@ -784,6 +784,24 @@ def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd
     return table.astype({"rank": "Int64", "in_best_set": "boolean"})
 
 
+SCORE_COLUMNS = ["measure", "parameters", "value", "conf_low", "conf_high", "chance"]  # of the tidy table
+
+
+def scores(results: Results, name: str) -> pd.DataFrame:
+    """Return the values of one embedding with its rank by each measure; see ``EvaluatedEmbedding.scores``."""
+    table = over_replicates(results.table[results.table["test"] == ""])
+    rows = table.loc[(table["embedding"] == name) & (table["measure"] != ""), [*SCORE_COLUMNS, "note"]]
+    keys = ["measure", "parameters"]
+    ranks = pd.DataFrame(columns=[*keys, "embedding", "rank", "in_best_set"])
+    if comparable(results):
+        ranks = ranking(results)[[*ranks.columns]]
+    n_ranked = ranks.dropna(subset="rank").groupby(keys).size().rename("n_ranked").reset_index()
+    standing = ranks[ranks["embedding"] == name].drop(columns="embedding").merge(n_ranked, on=keys, how="left")
+    scored = rows.merge(standing, on=keys, how="left")
+    scored = scored.astype({"rank": "Int64", "in_best_set": "boolean", "n_ranked": "Int64"})
+    return scored[[*SCORE_COLUMNS, "rank", "n_ranked", "in_best_set", "note"]]
+
+
 def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict[str, Any]]:
     """Return the rows of one measure and setting, the best first; the data come last and are not ranked."""
     order = sorted(

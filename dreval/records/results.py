@@ -15,6 +15,7 @@ from dreval._check import check_bool, check_one_of, check_path, describe, keywor
 from dreval.errors import InputError
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
+from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import (
     coordinates_frame,
     curves_frame,
@@ -27,7 +28,6 @@ from dreval.records.frames import (
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
-from dreval.records.points import Embedding
 from dreval.records.provenance import to_plain
 from dreval.registry import MEASURES, METHODS
 
@@ -289,11 +289,14 @@ class Results(Record):
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
-    def __getitem__(self, name: str) -> Embedding:
-        """Return the record of one embedding; its maps need the data, which a loaded result does not have."""
+    def __getitem__(self, name: str) -> EvaluatedEmbedding:
+        """Return one embedding with its scores; its maps need the data, which a loaded result does not have."""
         self._check_computed(name)
-        has_data = self.data is not None and self.recipe.get("metric") != "precomputed"
-        return self._embedding(name, self._dense_data(None) if has_data else None)
+        return self._embedding(name, None)
+
+    def _has_data(self) -> bool:
+        """Return whether the data are in memory and have coordinates."""
+        return self.data is not None and self.recipe.get("metric") != "precomputed"
 
     def tidy(self, full: bool = False) -> pd.DataFrame:
         """Return one row per embedding x measure x parameter, including tests; full precision.
@@ -462,7 +465,7 @@ class Results(Record):
         d = max((Y.shape[1] for Y in self.embeddings.values()), default=0)
         return table.reindex(columns=[*head, *(f"y{j + 1}" for j in range(d)), "value"])
 
-    def embedding(self, name: str, *, data: Any = None) -> Embedding:
+    def embedding(self, name: str, *, data: Any = None) -> EvaluatedEmbedding:
         """Return the record of one embedding, which maps between data and embedding (``inverse_transform`` maps back).
 
         Parameters
@@ -485,15 +488,24 @@ class Results(Record):
         self._check_computed(name)
         return self._embedding(name, data_in_use)
 
-    def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> Embedding:
-        """Return the record of one computed embedding, with the data if they are available."""
+    def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> EvaluatedEmbedding:
+        """Return the record of one computed embedding, with data or with those of the result, which it reads lazily."""
         import pandas as pd
 
         recipe, ids = self.recipe, None if self.ids is None else pd.Index(self.ids)
-        shape = None if data is None else data.shape
         columns = None if recipe.get("columns") is None else tuple(recipe["columns"])
-        seed = recipe.get("random_state")
-        return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
+        notes = [note for note in notes_of_table(of_whole(self.notes)) if note.scope == name]
+        return EvaluatedEmbedding(
+            self.embeddings[name],
+            name,
+            random_state=recipe.get("random_state"),
+            ids=ids,
+            data_shape=None if recipe.get("p") is None else (int(recipe["n"]), int(recipe["p"])),
+            notes=tuple(notes),
+            data=data,
+            columns=columns,
+            _results=self,
+        )
 
     def transform(
         self, name: str, points: Any, *, data: Any = None, reg: float = 1e-6, bandwidth: float | None = None
@@ -585,18 +597,14 @@ class Results(Record):
         Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC
         p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
-        from dreval.significance._certificate import certify
-
         embedding = self.embedding(name, data=data)
-        if random_state is None:
-            random_state = self.recipe.get("random_state")
-        options: Any = {"rule": rule, "n_resamples": n_resamples, "n_folds": n_folds}
-        return certify(embedding, **options, random_state=random_state, n_jobs=n_jobs)
+        options: Any = {"n_resamples": n_resamples, "n_folds": n_folds, "random_state": random_state, "n_jobs": n_jobs}
+        return embedding.certificate(rule=rule, **options)
 
     def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:
         """Return the data of the evaluation: from memory, or passed by the caller and equal by their hash."""
         if data is None and self.data is None:
-            hint = "Pass data=, the data of the evaluation: they are never saved."
+            hint = "Pass data=, as results.embedding(name, data=X): the data of the evaluation are never saved."
             raise InputError("data", "must be given to a loaded result", "none", hint)
         if self.recipe.get("metric") == "precomputed":
             hint = "Evaluate the data themselves, with a metric by name."

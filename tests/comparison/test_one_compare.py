@@ -161,38 +161,42 @@ def test_equal_names_get_the_file_or_the_position(tmp_path: Path) -> None:
     assert note == "several results have embeddings called front; they are called v1: front and v2: front here"
 
 
-def test_results_with_other_seeds_or_settings(parts: tuple[dreval.Results, dreval.Results]) -> None:
-    """Jackknife tests need no common seed, tests of random groups do; other settings raise an error."""
+def test_results_with_other_seeds(parts: tuple[dreval.Results, dreval.Results]) -> None:
+    """Tests of single points need no common seed; those of random groups of points are left out, with a note."""
     first, _ = parts
-    expected = evaluated(SOURCES).compare().pairs.set_index(["measure", "first", "second"])
+    expected = evaluated(SOURCES).compare(["front", "back"]).pairs
     comparison = dreval.compare(first, evaluated({"back": SOURCES["back"]}, seed=5))
-    pairs = comparison.pairs.set_index(["measure", "first", "second"])
-    tested = pairs["p_value"].notna()
+    columns = ["measure", "advantage", "se", "p_value"]
+    pd.testing.assert_frame_equal(comparison.pairs[columns], expected[columns])
 
-    assert tested[("trustworthiness", "front", "back")]
-    assert not tested.all()
-    columns = ["advantage", "se", "p_value"]
-    pd.testing.assert_frame_equal(pairs.loc[tested, columns], expected.loc[pairs.index[tested], columns])
-    assert "combined.seeds" in set(comparison.notes["code"])
+    halves = [
+        dreval.Evaluation(X, {name: SOURCES[name]}, n_neighbors=6, random_state=seed).run(
+            "continuity", None, "subsampling"
+        )
+        for seed, name in enumerate(("front", "back"))
+    ]
+    other = dreval.compare(*halves)
+    assert other.pairs["p_value"].isna().all()
+    for result in (comparison, other):
+        assert "combined.seeds" in set(result.notes["code"])
+    assert "different seeds" in " ".join(str(other.summary(full=True)).split())
+
+
+def test_results_with_other_settings(parts: tuple[dreval.Results, dreval.Results]) -> None:
+    """Measures of one embedding are left out with a note; other metrics, anchors and labels raise an error."""
+    first, _ = parts
     lone = dreval.compare(first, dreval.Evaluation(X, {"b": X[:, 2:]}, n_neighbors=6, random_state=0).run("continuity"))
     assert set(lone.pairs["measure"]) == {"continuity"}
     assert "combined.alone" in set(lone.notes["code"])
-    for options, setting in (
-        ({"metric": "manhattan"}, "metric"),
-        ({"anchors": 40}, "anchors"),
-        ({"labels": X[:, 0] > 0}, ""),
-    ):
-        other = evaluated({"back": SOURCES["back"]}, **options)
-        if setting:
-            with pytest.raises(InputError, match=f"`results` must have the same `{setting}`"):
-                dreval.compare(first, other)
-        else:
-            assert len(dreval.compare(first, other).pairs) == len(MEASURES)
-    labels = [
-        dreval.Evaluation(X, {"b": X[:, 2:]}, labels=X[:, i] > 0, random_state=0).run("continuity") for i in (0, 1)
+    for setting, value in (("metric", "manhattan"), ("anchors", 40)):
+        with pytest.raises(InputError, match=f"`results` must have the same `{setting}`"):
+            dreval.compare(first, evaluated({"back": SOURCES["back"]}, **{setting: value}))
+    labeled = [
+        dreval.Evaluation(X, {f"b{i}": X[:, 2:]}, labels=X[:, i] > 0, random_state=0).run("continuity", None)
+        for i in (0, 1)
     ]
     with pytest.raises(InputError, match="must have the same labels"):
-        dreval.compare(*labels)
+        dreval.compare(*labeled)
 
 
 def test_anchors_of_results_are_the_same(parts: tuple[dreval.Results, dreval.Results]) -> None:
