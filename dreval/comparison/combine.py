@@ -10,7 +10,7 @@ import pandas as pd
 
 from dreval._check import describe
 from dreval.errors import InputError
-from dreval.records.frames import full_name, notes_frame, setting_names
+from dreval.records.frames import full_name, setting_names
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
@@ -45,9 +45,13 @@ def combined(results: Sequence[Results], labels: Sequence[str]) -> tuple[Results
     names, notes = _new_names(results, labels)
     has_one_seed = len({result.recipe.get("random_state") for result in results}) == 1
     notes += [] if has_one_seed else [note("combined.seeds")]
-    groups = pd.concat([_renamed(result.groups, new) for result, new in zip(results, names, strict=True)])
-    table = pd.concat([_renamed(result.table, new) for result, new in zip(results, names, strict=True)])
-    table = table.assign(dataset=first.recipe["dataset"]).reset_index(drop=True)
+
+    def stacked(tables: Callable[[Results], pd.DataFrame]) -> pd.DataFrame:
+        pairs = zip(results, names, strict=True)
+        return pd.concat([_renamed(tables(result), new) for result, new in pairs], ignore_index=True)
+
+    groups = stacked(lambda result: result.groups)
+    table = stacked(lambda result: result.table).assign(dataset=first.recipe["dataset"])
     columns = setting_names(table)
 
     def by_embedding(values_of: Callable[[Results], Mapping[str, Any]]) -> dict[str, Any]:
@@ -61,16 +65,14 @@ def combined(results: Sequence[Results], labels: Sequence[str]) -> tuple[Results
     return Results(
         table=table,
         points=in_columns(lambda result: result.points),
-        groups=groups.reset_index(drop=True) if has_one_seed else groups.iloc[:0],
+        groups=groups if has_one_seed else groups.iloc[:0],
         embeddings=by_embedding(lambda result: result.embeddings),
         labels=next((result.labels for result in results if result.labels is not None), None),
         ids=first.ids,
         recipe=_recipe(results, names),
         data=next((result.data for result in results if result.data is not None), None),
-        curves=pd.concat([_renamed(result.curves, new) for result, new in zip(results, names, strict=True)]),
-        notes=pd.concat(
-            [notes_frame([]), *(_renamed(result.notes, new) for result, new in zip(results, names, strict=True))]
-        ),
+        curves=stacked(lambda result: result.curves),
+        notes=stacked(lambda result: result.notes),
         _left_out=in_columns(lambda result: result._left_out),
         _data_neighbors=first._data_neighbors,
     ), tuple(notes)

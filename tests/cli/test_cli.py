@@ -473,7 +473,7 @@ def test_notes_on_a_failing_embedding_name_options(run: Any, folder: Path) -> No
     rows = [f"{i},{(7 * i) % 11},{(5 * i) % 13}.5" for i in range(30)]
     (folder / "named.csv").write_text("\n".join(["x,a,b", *rows]))
     (folder / "map.csv").write_text("\n".join(["x,u,v", *rows[::-1]]))
-    code, _, err = run("evaluate", "named.csv", "-e", "y=map.csv")
+    code, _, err = run("evaluate", "named.csv", "-e", "y=map.csv", "-e", "pca")
 
     assert code == 1
     assert "pass --ids x with the data" in err

@@ -140,7 +140,7 @@ def test_the_data_are_compared_where_they_are_requested(evaluations):
     for comparison, pairs in (
         (results.compare(["data", "a"]), {("data", "a")}),
         (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
-        (dreval.compare(results, ["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
+        (dreval.compare(results, names=["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
     ):
         rows = comparison.tidy()
         assert {*zip(rows["first"], rows["second"], strict=True)} == pairs

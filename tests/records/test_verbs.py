@@ -39,7 +39,7 @@ def test_results_are_read_by_name(results: dreval.Results, tmp_path: Path) -> No
         results["bad"]
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))["first"]
     assert np.array_equal(loaded, X[:, :2])
-    with pytest.raises(InputError, match="must be known to map"):
+    with pytest.raises(InputError, match="must be given to a loaded result"):
         loaded.transform(X[:4])
 
 
@@ -156,7 +156,7 @@ def test_a_failed_embedding_is_a_warning() -> None:
     with pytest.warns(EmbeddingFailed, match=r"1 of 2 embeddings failed\. bad: .*5 rows for 30 points") as records:
         res = ev.run("continuity", None, None)
     assert records[0].filename == __file__
-    assert "Evaluation of 2 embeddings (1 failed)" in repr(res)
+    assert "2 embeddings of data (1 failed)" in repr(res)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert "failed" not in repr(

@@ -35,6 +35,7 @@ RECORDS = (
     "dreval.records.points.PerturbationScore",
     "dreval.records.estimates.PerplexityCurve",
     "dreval.records.points.Embedding",
+    "dreval.records.evaluated.EvaluatedEmbedding",
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
