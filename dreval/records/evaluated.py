@@ -36,7 +36,7 @@ class EvaluatedEmbedding(Embedding):
     >>> res["b"].scores[["measure", "value", "conf_low", "conf_high", "rank"]].round(2)
                measure  value  conf_low  conf_high  rank
     0  trustworthiness   0.83      0.74       0.91     1
-    1       continuity   0.80      0.71       0.88     1
+    1       continuity   0.92      0.88       0.96     1
     """
 
     _results: Results = field(kw_only=True)
@@ -62,7 +62,7 @@ class EvaluatedEmbedding(Embedding):
         >>> res = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5).run("continuity", None, None)
         >>> res["a"].tidy()[["embedding", "measure", "value"]].round(3)
           embedding     measure  value
-        0         a  continuity  0.744
+        0         a  continuity  0.852
         """
         table = self._results.tidy(full)
         return table[table["embedding"] == self.method].reset_index(drop=True)

@@ -203,7 +203,7 @@ class Results(Record):
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
     >>> res = ev.run("trustworthiness", tests=None, ci=None)
     >>> res  # doctest: +ELLIPSIS
-    Evaluation of 2 embeddings of data (40 points, 4 columns; 2 components)
+    2 embeddings of data: 40 points, 4 -> 2 dimensions (k = 5, seed 0)
     ...
     >>> res.names, len(res.tidy())
     (['a', 'b'], 2)
@@ -749,8 +749,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
         >>> res.summary()  # doctest: +ELLIPSIS
-        Evaluation of 2 embeddings of data (40 points, 4 columns; 2 components)
-        k = 5; no intervals; seed 0
+        2 embeddings of data: 40 points, 4 -> 2 dimensions (k = 5, seed 0)
         ...
         """
         from dreval.report.documents.evaluation import summarize
@@ -1101,9 +1100,9 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> print(ev.run("trustworthiness", tests=None, ci=None).to_markdown().partition("\n\n")[0])
-        |  | a | b | chance |
+        |  | b | a | chance |
         | :-- | --: | --: | --: |
-        | Trustworthiness ↑ | 0.728 | **0.826** | 0.523 |
+        | Trustworthiness ↑ | **0.826** | 0.728 | 0.523 |
         """
         from dreval.report.documents.evaluation import to_markdown
 
@@ -1117,7 +1116,7 @@ class Results(Record):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
-        >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<strong>")
+        >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<b>")
         1
         """
         from dreval.report.documents.evaluation import to_html
@@ -1155,7 +1154,7 @@ class Results(Record):
         >>> res.paragraph()
         'Two embeddings were evaluated on 40 points: a and b. For neighbors, no significant difference (...). ...'
         >>> res.paragraph("methods", "latex")
-        'Two embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ...'
+        "Two embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ..."
         """
         from dreval.report.documents.paragraph import paragraph
 
