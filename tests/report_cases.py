@@ -96,7 +96,7 @@ def make_results(
         "recipe": settings,
         "notes": notes,
         "curves": curves_frame(curves or []),
-        "shepard": dict(shepard or {}),
+        "_shepard": dict(shepard or {}),
     }
     groups = pd.DataFrame(columns=["embedding", "measure", "parameters", "partition", "group", "value"])
     return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **parts)

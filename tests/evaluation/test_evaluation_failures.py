@@ -112,7 +112,7 @@ def test_all_failing_is_an_error_with_the_reason_of_each() -> None:
     for name, (_, reason) in FAILURES.items():
         assert f"{name}: " in error.value.hint
         assert reason in error.value.hint
-    with pytest.raises(InputError, match=r"`embeddings\['short'\]` must have as many rows"):
+    with pytest.raises(InputError, match=r"`embeddings\['short'\]` must have one row per point"):
         dreval.Evaluation(X, {"short": Y[:5]}, n_neighbors=5).run("continuity")
 
 

@@ -255,7 +255,7 @@ def test_coordinates_of_many_points_are_not_copied(small_limits: None, tmp_path:
         assert not values.flags.writeable
         assert ev.run("trustworthiness", None, None).embeddings["y"].dtype == np.float32
         separate[3] += 1
-        with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
+        with pytest.raises(InputError, match="must stay as they were when they were passed"):
             ev.run("trustworthiness", None, None)
     small = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
     assert not np.shares_memory(small["y"].values, Y)

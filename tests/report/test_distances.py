@@ -59,7 +59,7 @@ def test_both_axes_share_one_zero():
 def test_the_rank_correlation_is_that_of_the_table():
     """It is below the name if it was computed, else absent."""
     rows = [measure_row("a", "spearman_distance", "", 0.8125, 0.0)]
-    results = make_results(rows, {"a": np.eye(9)[:, :2]}, _shepard={"a": simulated_shepard(0)})
+    results = make_results(rows, {"a": np.eye(9)[:, :2]}, shepard={"a": simulated_shepard(0)})
     ax = results.plot("shepard", embedding="a").axes[0]
 
     aside = " ".join(text.get_text() for text in reversed(ax.texts) if text.get_text() != "0")
