@@ -18,7 +18,7 @@ R = TypeVar("R")
 Thing = TypeVar("Thing", bound=Callable[..., Any])  # a function or a class
 
 
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Card:
     """The declared properties of an entry; a subclass adds those of one kind.
 
@@ -77,6 +77,12 @@ class Card:
         """Return the printed fields by their names in print; empty ones are left out."""
         fields = ("name", "question", "caution", "cost", "reference")
         return {name: str(getattr(self, name)) for name in fields}
+
+    def __eq__(self, other: object) -> bool:
+        return type(self) is type(other) and vars(self) == vars(other)
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.name))
 
     def __repr__(self) -> str:
         return block(self.heading(), self.lines())

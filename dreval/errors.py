@@ -218,6 +218,14 @@ class EmbeddingFailed(DrevalWarning):
         return type(self), (self.errors, self.count)
 
 
+def all_failed(errors: Mapping[str, DrevalError]) -> DrevalError:
+    """Return the error of an evaluation that could compute none of its embeddings: that of the only one, or of all."""
+    if len(errors) == 1:
+        return next(iter(errors.values()))
+    reasons = " ".join(f"{name}: {str(error).rstrip('.')}." for name, error in errors.items())
+    return InputError("embeddings", "must have one that can be computed", f"{len(errors)} that failed", reasons)
+
+
 class InputWarning(DrevalWarning):
     """An argument is incomplete or looks like another kind of input; the message states what was done."""
 

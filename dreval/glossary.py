@@ -20,6 +20,7 @@ __all__ = [
     "TARGETS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
+    "TIDY_COLUMNS",
     "WIDE_MARK",
     "block",
     "format_number",
@@ -91,6 +92,12 @@ COLUMNS: dict[str, str] = {
     "seconds": "seconds of computation for all rows of one embedding; for the first embedding they include the "
     "compilation of the loops, if these are not compiled yet (several seconds)",
 }
+
+# The columns of ``Results.tidy()``; with ``full=True`` it has all of COLUMNS.
+TIDY_COLUMNS = (
+    "dataset", "embedding", "measure", "parameters", "value", "conf_low", "conf_high", "chance", "p_value",
+    "p_adjusted", "test", "variable", "n", "note",
+)  # fmt: skip
 
 # The target of an interval by the value of the column `target` and by the kind of the replicates.
 TARGETS: dict[str, str] = {

@@ -3,6 +3,7 @@
 from typing import assert_type
 
 import numpy as np
+import numpy.typing as npt
 import pandas as pd
 
 import dreval
@@ -16,6 +17,8 @@ results = evaluation.run(["trustworthiness", "continuity"], tests=None)
 assert_type(evaluation, dreval.Evaluation)
 assert_type(results, dreval.Results)
 assert_type(results.tidy(), pd.DataFrame)
+assert_type(results["mine"].scores, pd.DataFrame)
+assert_type(results["mine"].transform(X), npt.NDArray[np.float64])
 assert_type(results.glance(), pd.DataFrame)
 assert_type(results.augment("mine"), pd.DataFrame)
 assert_type(results.ranking(), pd.DataFrame)

@@ -38,7 +38,7 @@ def _results(data: np.ndarray) -> dreval.Results:
 
 
 def _numbers(results: dreval.Results) -> str:
-    return results.tidy().drop(columns="seconds").to_json(double_precision=15)
+    return results.table.drop(columns="seconds").to_json(double_precision=15)
 
 
 OLD, NEW = _results(X), _results(OTHER_DATA)

@@ -96,7 +96,7 @@ def make_results(
         "recipe": settings,
         "notes": notes,
         "curves": curves_frame(curves or []),
-        "shepard": dict(shepard or {}),
+        "_shepard": dict(shepard or {}),
     }
     groups = pd.DataFrame(columns=["embedding", "measure", "parameters", "partition", "group", "value"])
     return Results(table, {**empty, **(points or {})}, groups, dict(embeddings), labels, **parts)
@@ -256,4 +256,4 @@ def ranked_results(draw):
     recipe = {"intervals": dict.fromkeys(names, "points" * has_intervals), "reference": reference}
     results = make_results(rows, embeddings, None, failed, **recipe)
     frames = {name: pd.DataFrame(columns) for name, columns in left_out.items()}
-    return dataclasses.replace(results, left_out=frames)
+    return dataclasses.replace(results, _left_out=frames)

@@ -42,8 +42,8 @@ def test_aliases_of_measures_tests_and_options() -> None:
     table = {"labels": ["a", "b"] * 12, "n_neighbors": 4, "random_state": 0}
     by_name = dreval.Evaluation(X, {"e": Y}, metric="manhattan", **table)
     by_alias = dreval.Evaluation(X, {"e": Y}, metric="L1", **table)
-    result = by_alias.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).tidy()
-    expected_table = by_name.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).tidy()
+    result = by_alias.run("Trustworthiness", "HSIC", "Points", adjust="fdr_bh", n_resamples=9).table
+    expected_table = by_name.run("trustworthiness", "hsic", "points", adjust="benjamini_hochberg", n_resamples=9).table
     assert result.drop(columns="seconds").equals(expected_table.drop(columns="seconds"))
 
 
@@ -116,5 +116,5 @@ def test_aliases_of_options_of_tests_and_measures() -> None:
     expected = dreval.hsic_test(X, Y, method="gamma", permutation="free")
     assert dreval.hsic_test(X, Y, method="Gamma", permutation="Free").p_value == expected.p_value
     assert dreval.stress(X, Y, kind="Raw") == dreval.stress(X, Y, kind="raw")
-    result = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).tidy()
+    result = dreval.Evaluation(X, {"a": Y}).run("stress", None, None, options={"stress": {"kind": "RAW"}}).table
     assert result["parameters"].tolist() == ["kind=raw"]

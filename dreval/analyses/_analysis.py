@@ -14,7 +14,7 @@ CALLER_NAMES = {"data": "X", "embeddings['Y']": "Y", "embeddings['source']": "so
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class AnalysisCard(Card):
     """Description of an analysis of data, or of a score of points, besides the properties of every ``Card``.
 

@@ -32,12 +32,14 @@ ARGUMENTS = (
 )  # fmt: skip
 EPILOG = """examples:
   dreval compare iris.dreval wine.dreval table.csv --rope 0.01
+  dreval compare v1.dreval v2.dreval
   dreval compare wine.dreval --measure trustworthiness --plot forest.svg
   dreval compare study.journal --paragraph latex
   dreval compare study.journal --report out.html
 
-One saved result is compared by its points. A study, several files, or a table
-with the columns dataset, embedding and value are compared across data sets.
+Saved results on the same data are compared by their points. A study, files on
+several data sets, or a table with the columns dataset, embedding and value are
+compared across data sets.
 
 exit codes: 0 done, 2 invalid input"""
 

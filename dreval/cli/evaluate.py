@@ -87,7 +87,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     )  # fmt: skip
     files.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
     add_arguments(files, f"{EVALUATION}.run", ("store",))
-    output = add_answer(parser, "recipe, table (the columns of Results.tidy()), notes")
+    output = add_answer(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
     output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
     add_paragraph(output)
 
@@ -146,7 +146,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
     results = with_command(with_option_names(results, options), options, *seed)
     if options.json:
-        say(json_text({"recipe": dict(results.recipe), "table": results.tidy(), "notes": plain_notes(results.notes)}))
+        say(json_text({"recipe": dict(results.recipe), "table": results.table, "notes": plain_notes(results.notes)}))
     elif options.paragraph:
         say(paragraphs(results, options.paragraph))
     else:
@@ -157,7 +157,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     report = ("--report", options.report, partial(_write, results), "report")
     figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
     write_files([saved, report, *figures], say, bool(options.json or options.paragraph))
-    table = results.tidy()
+    table = results.table
     has_value = table[["value", "p_value"]].notna().any(axis=1)
     by_name = [column for column in ("measure", "test") if isinstance(getattr(options, f"{column}s"), list)]
     complete = all(has_value.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)

@@ -18,6 +18,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, check_float, check_names, check_one_of, describe, keywords_checked
 from dreval._random import root_seed, stream
+from dreval.comparison.combine import combined, on_same_data
 from dreval.comparison.families import TABLE_SUFFIXES, families, gather, names_hint, of_measures
 from dreval.comparison.mixed import mixed_rows
 from dreval.comparison.outcome import Outcome, better_name, compared_pairs, superiority
@@ -78,13 +79,22 @@ def compare_pairs(
     margin: float | Mapping[str, float] | None = None,
     alpha: float = 0.05,
     adjust: str | None = "holm",
+    notes: Sequence[Note] = (),
+    several: bool = False,
 ) -> Comparison:
-    """Compare the embeddings of one data set; see ``Results.compare``."""
+    """Compare the embeddings of one data set; see ``Results.compare``.
+
+    ``several``: whether ``results`` were combined from several, with ``notes``.
+    """
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
     adjust = check_adjustment(adjust)
     requested = _compared_names(results, names, baseline)
     omitted = tuple(name for name in results.reference if names is None and name not in requested)
     settings = settings_of(results, requested, measure) if requested else []
+    alone = [full_name(*setting.key.values()) for setting in settings if len(setting.values) == 1]
+    if 0 < len(alone) < len(settings):
+        settings = [setting for setting in settings if len(setting.values) > 1]
+        notes = (*notes, note("combined.alone", measures=alone, count=len(alone)))
     if len(requested) < 2 or len(settings[0].values) < 2:
         hint = "Name two or more, or none for all." if names is not None else "Add another embedding to the evaluation."
         received, hints = ", ".join(settings[0].values if settings else requested) or "none", {}
@@ -107,9 +117,13 @@ def compare_pairs(
     pairs = keep_significant(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
     arguments = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
-    positional = [repr(names if isinstance(names, list | tuple) else requested)] if names is not None else []
+    named = None if names is None else list(names) if isinstance(names, list | tuple) else requested
+    if several:
+        function, positional, arguments = "dreval.compare", ["*results"], {"names": named, **arguments}
+    else:
+        function, positional = "results.compare", [] if named is None else [repr(named)]
     recipe |= {} if baseline is None else {"baseline": baseline}
-    recipe |= {"call": reproducing_call("results.compare", positional, arguments, compare_pairs)}
+    recipe |= {"call": reproducing_call(function, positional, arguments, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "conf_level")}
     omission_notes = (note("pair.reference", names=omitted, count=len(omitted)),) if omitted else ()
@@ -121,7 +135,7 @@ def compare_pairs(
         ),
         results=results,
         recipe=recipe,
-        notes=notes_frame([{"notes": omission_notes}, *rows], PAIR_NOTE_KEYS),
+        notes=notes_frame([{"notes": (*notes, *omission_notes)}, *rows], PAIR_NOTE_KEYS),
     )
 
 
@@ -337,7 +351,7 @@ def _setting(
         higher,
         {embedding: float(values[embedding]) for embedding in names if embedding in values},
         {e: "classes" if over_classes and kind == "points" else kind for e, kind in kinds.items()},
-        left_out=of_points(results.left_out),
+        left_out=of_points(results._left_out),
         points=of_points(results.points),
         groups={
             str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
@@ -512,9 +526,8 @@ DEFAULT_TESTS = ("friedman", "nemenyi", "wilcoxon")
 
 @keywords_checked
 def compare(
-    results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
+    *results: Results | pd.DataFrame | str | os.PathLike[str] | Sequence[Any],
     names: Sequence[str] | None = None,
-    *,
     measure: str | Sequence[str] | None = None,
     baseline: str | None = None,
     margin: float | Mapping[str, float] | None = None,
@@ -528,21 +541,24 @@ def compare(
 ) -> Comparison:
     """Compare embeddings on one data set, or across data sets and replicates.
 
-    The embeddings of one result (or its saved file) are compared by its points, as by ``Results.compare``. All other
-    input is compared across data sets: these are the sample, and every test refers to further data sets like these.
+    The embeddings of one result (or its saved file), and of several results on the same data (by hash), are compared by
+    their points, as by ``Results.compare``. All other input is compared across data sets: these are the sample, and
+    every test refers to further data sets like these.
     Replicates (re-runs, seeds) are averaged within data set before ranking, since re-runs are not new data sets; the
     mixed model uses them separately.
 
     Parameters
     ----------
-    results : DataFrame, Results, path, or list of them
+    *results : DataFrame, Results or path, or one list of them
         A tidy table with the columns ``dataset``, ``embedding`` and ``value``, and optionally ``measure``,
         ``parameters``, ``replicate`` and ``direction``; a file of such a table (.csv, .tsv, .parquet) from any program;
-        the result of ``Evaluation.run``, or its saved file; the file of a ``Study``. Results on the same data (by hash)
-        are one data set, those with another seed its replicates.
+        the result of ``Evaluation.run``, or its saved file; the file of a ``Study``. Of results on the same data, the
+        same points are paired: metric, anchors and level of the intervals must agree, and a name that several of them
+        have gets the stem of the file, or the position, as a prefix. Next to results on other data they are one data
+        set, those with another seed its replicates.
     names : list of str, optional
         The embeddings to compare; all by default. Embeddings that results and studies mark as equal to a data set are
-        left out on it by default. To compare with a second result, pass a list of results.
+        left out on it by default.
     measure : str or list of str, optional
         Which measures; all by default, each separately.
     baseline : str, optional
@@ -582,7 +598,8 @@ def compare(
     ------
     InputError
         For two values of one cell, an infinite value, an unknown direction, fewer than two embeddings on two data sets;
-        for ``rope``, ``direction``, ``tests`` or ``columns`` on one data set, and ``margin`` across data sets.
+        for ``rope``, ``direction``, ``tests`` or ``columns`` on one data set, and ``margin`` across data sets; for
+        results on the same data that differ in metric, anchors or level.
     UnknownName
         For an unknown measure, test or choice.
 
@@ -616,12 +633,12 @@ def compare(
       first second      test  n  advantage  p_value
     0  umap    pca  wilcoxon  5      0.175   0.0625
     """
-    single = _single_result(results)
-    if single is not None:
+    inputs, labels = _inputs(results)
+    if on_same_data(inputs):
         _check_left_out(rope=rope, direction=direction, columns=columns, tests=None if tests == "default" else tests)
-        return compare_pairs(
-            single, names, measure=measure, baseline=baseline, margin=margin, alpha=alpha, adjust=adjust
-        )
+        result, notes = combined(inputs, labels)
+        options: dict[str, Any] = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha}
+        return compare_pairs(result, names, **options, adjust=adjust, notes=notes, several=len(inputs) > 1)
     if margin is not None:
         hint = "Across data sets pass {rope}: differences below it count as equivalent."
         raise InputError("margin", "must be used on one data set only", f"{margin!r} with several", hint, rope="rope")
@@ -629,7 +646,7 @@ def compare(
     rope = None if rope is None else check_float(rope, "rope", low=0.0)
     adjust, requested, root = check_adjustment(adjust), _requested_tests(tests, rope), root_seed(random_state)
     named = [] if names is None else check_names(names, "names", names_hint(names, ()))
-    table, notes, metric = gather(results, columns, [*named, *([baseline] if isinstance(baseline, str) else [])])
+    table, notes, metric = gather(inputs, columns, [*named, *([baseline] if isinstance(baseline, str) else [])])
     compared = families(table, measure, direction, named or None, baseline)
     rows = [_family_rows(family, requested, rope if "bayes" in requested else None, alpha, root) for family in compared]
     overall = [row for overall_of_family, _ in rows for row in overall_of_family]
@@ -684,16 +701,19 @@ def _check_left_out(**across: Any) -> None:
             raise InputError(argument, "must be used across data sets only", received, hint, margin="margin")
 
 
-def _single_result(results: Any) -> Results | None:
-    """Return the result that is to be compared by its points, itself or from its file; None for other input."""
-    result = results[0] if isinstance(results, list | tuple) and len(results) == 1 else results
-    if (
-        isinstance(result, str | os.PathLike)
-        and not is_journal(Path(result))
-        and Path(result).suffix.lower() not in TABLE_SUFFIXES
-    ):
-        return load_evaluation(Path(result), "results")
-    return result if isinstance(result, Results) else None
+def _inputs(results: tuple[Any, ...]) -> tuple[list[Any], list[str]]:
+    """Return the results, tables and files, with saved results loaded, and the name of each: its file or position."""
+    items = list(results[0]) if len(results) == 1 and isinstance(results[0], list | tuple) else list(results)
+    inputs = [load_evaluation(Path(item), "results") if _is_saved_result(item) else item for item in items]
+    stems = [Path(item).stem if isinstance(item, str | os.PathLike) else "" for item in items]
+    labels = [stem if stem and stems.count(stem) == 1 else str(i + 1) for i, stem in enumerate(stems)]
+    return inputs, labels
+
+
+def _is_saved_result(item: Any) -> bool:
+    """Return whether an input is the path of a saved result, not of a table or a study."""
+    is_path = isinstance(item, str | os.PathLike)
+    return is_path and not is_journal(Path(item)) and Path(item).suffix.lower() not in TABLE_SUFFIXES
 
 
 def _requested_tests(tests: Any, rope: float | None) -> tuple[str, ...]:
@@ -763,6 +783,24 @@ def ranking(results: Results, measure: Any = None, *, alpha: float = 0.05) -> pd
     ]
     table = pd.DataFrame(rows, columns=list(COLUMNS))
     return table.astype({"rank": "Int64", "in_best_set": "boolean"})
+
+
+SCORE_COLUMNS = ["measure", "parameters", "value", "conf_low", "conf_high", "chance"]  # of the tidy table
+
+
+def scores(results: Results, name: str) -> pd.DataFrame:
+    """Return the values of one embedding with its rank by each measure; see ``EvaluatedEmbedding.scores``."""
+    table = over_replicates(results.table[results.table["test"] == ""])
+    rows = table.loc[(table["embedding"] == name) & (table["measure"] != ""), [*SCORE_COLUMNS, "note"]]
+    keys = ["measure", "parameters"]
+    ranks = pd.DataFrame(columns=[*keys, "embedding", "rank", "in_best_set"])
+    if comparable(results):
+        ranks = ranking(results)[[*ranks.columns]]
+    n_ranked = ranks.dropna(subset="rank").groupby(keys).size().rename("n_ranked").reset_index()
+    standing = ranks[ranks["embedding"] == name].drop(columns="embedding").merge(n_ranked, on=keys, how="left")
+    scored = rows.merge(standing, on=keys, how="left")
+    scored = scored.astype({"rank": "Int64", "in_best_set": "boolean", "n_ranked": "Int64"})
+    return scored[[*SCORE_COLUMNS, "rank", "n_ranked", "in_best_set", "note"]]
 
 
 def _ranking_rows(results: Results, setting: Setting, alpha: float) -> list[dict[str, Any]]:

@@ -100,8 +100,8 @@ def _rows_of(source: Any, columns: Mapping[str, str], registry: _DatasetRegistry
     if isinstance(source, pd.DataFrame):
         registry.metrics.add(metric)
         return _of_frame(source, columns)
-    hint = "Pass data frames, results, or names of files."
-    raise InputError("results", "must be tables or results", describe(source), hint)
+    hint = "Pass data frames, results, or names of files; {names} has the embeddings to compare."
+    raise InputError("results", "must be tables or results", describe(source), hint, names="names")
 
 
 def _of_results(results: Results, registry: _DatasetRegistry) -> pd.DataFrame:
@@ -239,10 +239,7 @@ def names_hint(value: Any, available: Sequence[str]) -> str:
     hint = f"Known: {', '.join(available)}." if available else "Pass a list of text."
     parts = value if isinstance(value, list | tuple | set) else [value]
     if any(isinstance(part, _RESULTS) or hasattr(part, "with_embedding") for part in parts):
-        hint = (
-            "Put all embeddings of one data set into one Evaluation and compare its result; results on several data "
-            f"sets are compared as a list, dreval.compare([first, second]). {hint}"
-        )
+        hint = f"Two results are compared by dreval.compare(first, second). {hint}"
     return hint
 
 

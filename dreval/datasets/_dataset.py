@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class DatasetCard(Card):
     """Metadata of a data set, besides those of every ``Card``.
 

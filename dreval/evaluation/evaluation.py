@@ -42,7 +42,7 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, warn
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, all_failed, warn
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
 from dreval.evaluation.plan import (
@@ -449,6 +449,12 @@ class Evaluation:
         Results
             Embeddings that failed have a row with the reason.
 
+        Raises
+        ------
+        InputError
+            If a measure, test or option is not known or cannot be used here, or if no embedding could be computed:
+            the error of the only one, or one with the reason of each.
+
         Warns
         -----
         EmbeddingFailed
@@ -570,6 +576,8 @@ class Evaluation:
     ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None]:
         """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors."""
         runs = self._embed(cache, advance)
+        if runs.errors and not runs.coordinates:
+            raise all_failed(runs.errors)
         ev, embedded = self._with(sources=runs.sources), runs.coordinates
         views = ev._make_views(embedded, plan, advance)
         neighbors = ev._neighbors(views)
@@ -748,16 +756,18 @@ class Evaluation:
             groups=groups_frame([row for outcome in outcomes.values() for g in outcome.groups for row in g.cells()]),
             curves=curves_frame([row for parts in curves.values() for curve in parts for row in curve.cells()]),
             curve_differences=differences_frame(curve_differences(curves, recipe["conf_level"], self.seed)),
-            nulls=nulls_frame(null_histograms([row for outcome in outcomes.values() for row in outcome.tests])),
-            shepard={name: outcome.shepard for name, outcome in outcomes.items() if outcome.shepard is not None},
+            _nulls=nulls_frame(null_histograms([row for outcome in outcomes.values() for row in outcome.tests])),
+            _shepard={name: outcome.shepard for name, outcome in outcomes.items() if outcome.shepard is not None},
             embeddings={name: self._stored_coordinates(name, Y) for name, Y in embedded.items()},
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
             data=self.data.table,
-            left_out={name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out},
-            data_neighbors=neighbors,
-            reliability={
+            _left_out={
+                name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
+            },
+            _data_neighbors=neighbors,
+            _reliability={
                 name: pd.DataFrame(outcome.reliability).loc[list(rows)]
                 for name, outcome in outcomes.items()
                 if outcome.reliability

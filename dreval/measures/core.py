@@ -94,7 +94,7 @@ TieBounds = Callable[..., tuple[FloatArray, FloatArray] | None]
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MeasureCard(Card):
     """The declared properties of a measure, besides those of every ``Card``.
 
@@ -748,7 +748,7 @@ def false_alarms(rows: pd.DataFrame) -> pd.Series:
 
 
 @read_only
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Recommendation:
     """The measures for a goal, with the reasons, as returned by ``recommend``.
 

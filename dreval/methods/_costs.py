@@ -50,7 +50,7 @@ class Stage(NamedTuple):
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class CostCard(Card):
     """Properties of a cost, besides those of every ``Card``.
 

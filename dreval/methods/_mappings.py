@@ -27,7 +27,7 @@ RELATIVE_RANK = 1e-10  # singular values of features below this, relative to the
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MappingCard(Card):
     """Properties of a mapping, besides those of every ``Card``; ``explicit``: whether it is defined at new points."""
 

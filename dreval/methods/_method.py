@@ -28,7 +28,7 @@ CONTAINERS = ("default", "pandas")
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class MethodCard(Card):
     """Properties of a method, besides those of every ``Card``.
 

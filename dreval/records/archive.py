@@ -262,11 +262,11 @@ class Field(NamedTuple):
     kind: Kind
     required: bool = True
     each: bool = False  # a dict by embedding, with a member for each that it has
-    stem: str = ""  # name of its members, if it is not that of the attribute
+    stem: str = ""  # name of its members, if it is not that of the attribute without leading underscore
 
     def members(self, context: Context) -> dict[str, str]:
         """Return the names of its members by embedding; of a single member or entry, by ``WHOLE``."""
-        stem = self.stem or self.name
+        stem = self.stem or self.name.lstrip("_")
         if self.each:
             return {name: f"{stem}_{i}{self.kind.suffix}" for i, name in enumerate(context.names)}
         return {WHOLE: f"{stem}{self.kind.suffix}"}
@@ -339,14 +339,14 @@ RESULT_FIELDS = (
     Field("groups", Table(groups_frame)),
     Field("curves", Table(curves_frame)),
     Field("curve_differences", Table(differences_frame), required=False),
-    Field("nulls", Table(nulls_frame)),
+    Field("_nulls", Table(nulls_frame)),
     Field("notes", Json(plain_notes, _notes_of_plain, _NOTES)),
-    Field("shepard", Json(to_plain, _shepard_of_plain, {"*": dict}, indent=None)),
+    Field("_shepard", Json(to_plain, _shepard_of_plain, {"*": dict}, indent=None)),
     Field("points", PointValues(), each=True),
-    Field("left_out", PointValues(), required=False, each=True),
-    Field("reliability", PointValues(), required=False, each=True),
+    Field("_left_out", PointValues(), required=False, each=True),
+    Field("_reliability", PointValues(), required=False, each=True),
     Field("embeddings", Array(_check_coordinates), each=True, stem="embedding"),
-    Field("data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),
+    Field("_data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),
 )
 SWEEP_FIELDS = (
     Field("recipe", Entry(_SWEEP_RECIPE)),

@@ -13,8 +13,9 @@ import numpy.typing as npt
 
 from dreval._check import check_bool, check_one_of, check_path, describe, keywords_checked
 from dreval.errors import InputError
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS
+from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
+from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import (
     coordinates_frame,
     curves_frame,
@@ -27,7 +28,6 @@ from dreval.records.frames import (
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
-from dreval.records.points import Embedding
 from dreval.records.provenance import to_plain
 from dreval.registry import MEASURES, METHODS
 
@@ -93,7 +93,7 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
         values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
         target.obs[column] = values
     recipe = json.dumps(to_plain(results.recipe), ensure_ascii=False)
-    target.uns[key] = {"table": results.tidy(), "columns": columns, "recipe": recipe}
+    target.uns[key] = {"table": results.table, "columns": columns, "recipe": recipe}
     return target
 
 
@@ -164,7 +164,7 @@ class Results(Record):
     Attributes
     ----------
     table : DataFrame
-        The tidy table; see ``dreval.glossary.COLUMNS``.
+        All columns of the tidy table; see ``dreval.glossary.COLUMNS``.
     points : dict of str to DataFrame
         Per-point contributions of each embedding; columns are named as in ``glance``, the index holds positions among
         the n points. It has all of them, or of more than 50,000 only the anchors.
@@ -173,9 +173,6 @@ class Results(Record):
         They are the values without each of 20 groups of points, for each of several random partitions (one partition of
         anchors: moved towards the value by the finite-population factor). With ``ci="subsampling"`` and for methods
         run on halves, they are the values at the halves 2 s and 2 s + 1 of every split s.
-    left_out : dict of str to DataFrame (n rows)
-        For each embedding, the values without each single point (delete-one jackknife), columns as in ``points``. The
-        covariance of two columns, of one or two embeddings, times (n - 1)^2 / n is the covariance of the two values.
     embeddings : dict of str to ndarray (n, d)
         Coordinates, a copy in the precision in which they were passed. Coordinates of more than 256 MiB are not copied:
         they are read on access, which raises an error if they have changed.
@@ -198,19 +195,6 @@ class Results(Record):
     curve_differences : DataFrame
         The difference of the curves of each pair of up to eight embeddings with the ends of its band: measure, first,
         second, K, difference, band_low, band_high; see ``curve``.
-    shepard : dict of str to Shepard
-        Distances in each embedding against those in the data, counted in cells; only if a measure of pairs was run.
-    nulls : DataFrame
-        The null distributions of the tests that permute, counted in up to 40 cells of equal width: embedding, test,
-        variable, the two ends of a cell, and the number of permutations in it.
-    reliability : dict of str to DataFrame (n rows)
-        For each embedding whose method was re-run, values per point from the further runs: from a noise test
-        ``noise_score``, ``noise_p_family_wise``, ``noise_q`` and ``like_noise`` (1: not distinguished from noise), from
-        ``stability`` its values per point. Missing where a point has none.
-    data_neighbors : ndarray (n, K) or None
-        The K nearest points of each point in the data, nearest first, ties by row number, as positions among the
-        points; K is the largest of the numbers of neighbors. None for more than 5000 points, with anchors, and if no
-        measure reads neighbors. A report marks them.
 
     Examples
     --------
@@ -235,12 +219,19 @@ class Results(Record):
     data: Any = field(default=None, repr=False)
     curves: pd.DataFrame = field(default_factory=lambda: curves_frame([]))
     curve_differences: pd.DataFrame = field(default_factory=lambda: differences_frame([]))
-    shepard: dict[str, Shepard] = field(default_factory=dict)
-    nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]))
-    left_out: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     notes: pd.DataFrame = field(default_factory=lambda: notes_frame([]), repr=False)
-    data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
-    reliability: dict[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # Distances in each embedding against those in the data, counted in cells; only if a measure of pairs was run.
+    _shepard: Mapping[str, Shepard] = field(default_factory=dict, repr=False)
+    # The null distributions of the tests that permute, counted in up to 40 cells of equal width.
+    _nulls: pd.DataFrame = field(default_factory=lambda: nulls_frame([]), repr=False)
+    # For each embedding the values without each single point (delete-one jackknife), columns as in `points`. The
+    # covariance of two columns, of one or two embeddings, times (n - 1)^2 / n is the covariance of the two values.
+    _left_out: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # The K nearest points of each point in the data, (n, K), nearest first, ties by row number, for the largest number
+    # of neighbors. None for more than MOST_LISTED points, with anchors, and if no measure reads neighbors.
+    _data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
+    # For each embedding whose method was re-run, values per point of noise tests and of stability; see `augment`.
+    _reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -298,14 +289,33 @@ class Results(Record):
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
-    def __getitem__(self, name: str) -> Embedding:
-        """Return the record of one embedding; its maps need the data, which a loaded result does not have."""
+    def __getitem__(self, name: str) -> EvaluatedEmbedding:
+        """Return one embedding with its scores; its maps need the data, which a loaded result does not have."""
         self._check_computed(name)
-        has_data = self.data is not None and self.recipe.get("metric") != "precomputed"
-        return self._embedding(name, self._dense_data(None) if has_data else None)
+        return self._embedding(name, None)
 
-    def tidy(self) -> pd.DataFrame:
+    def _has_data(self) -> bool:
+        """Return whether the data are in memory and have coordinates."""
+        return self.data is not None and self.recipe.get("metric") != "precomputed"
+
+    def tidy(self, full: bool = False) -> pd.DataFrame:
         """Return one row per embedding x measure x parameter, including tests; full precision.
+
+        Parameters
+        ----------
+        full : bool
+            Whether to return all columns of ``dreval.glossary.COLUMNS``, among them standard errors, statistics,
+            targets of the intervals and kinds of p-values; else the 14 of ``dreval.glossary.TIDY_COLUMNS``.
+
+        Returns
+        -------
+        DataFrame
+            A copy; ``table`` is the same as with ``full``.
+
+        See Also
+        --------
+        glance : one row per embedding.
+        augment : one row per point.
 
         Examples
         --------
@@ -317,8 +327,11 @@ class Results(Record):
           embedding          measure     parameters  value
         0         a  trustworthiness  n_neighbors=5  0.728
         1         b  trustworthiness  n_neighbors=5  0.826
+        >>> res.tidy().shape, res.tidy(full=True).shape
+        ((2, 14), (2, 33))
         """
-        return self.table
+        table = self.table
+        return table if check_bool(full, "full") else table[[*TIDY_COLUMNS]]
 
     def glance(self) -> pd.DataFrame:
         """Return one row per embedding: n, number of columns, the value of every measure, seconds, and failures.
@@ -363,7 +376,10 @@ class Results(Record):
         Parameters
         ----------
         name : str, optional
-            The embedding, in wide form: a column for each measure, named as in ``glance``. By default all embeddings
+            The embedding, in wide form: a column for each measure, named as in ``glance``, and for a method that was
+            re-run its values per point: from a noise test ``noise_score``, ``noise_p_family_wise``, ``noise_q`` and
+            ``like_noise`` (1: not distinguished from noise), from ``stability`` those of its record; missing where a
+            point has none. By default all embeddings
             that were computed, in long form: one row per embedding, measure, parameters and point, with the columns
             ``embedding``, ``measure``, ``parameters``, ``id``, ``label`` (where there are labels), the coordinates
             ``y1``, ``y2`` and so on, and ``value``.
@@ -406,21 +422,12 @@ class Results(Record):
                 labels = labels if all(has_label) else np.where(has_label, labels, np.nan)
             frame.insert(0, "label", labels)
         frame.insert(0, "id", self.ids if self.ids is not None else np.arange(len(Y)))
-        extra = [self.reliability[name]] if name in self.reliability else []
+        extra = [self._reliability[name]] if name in self._reliability else []
         return pd.concat([frame, *extra, self.of_all_points(name)], axis=1)
 
-    def like_noise(self, name: str) -> npt.NDArray[np.bool_] | None:
-        """Return whether each point of an embedding is not distinguished from noise; None without a noise test.
-
-        Examples
-        --------
-        >>> import numpy as np, dreval
-        >>> ev = dreval.Evaluation(np.random.default_rng(0).normal(size=(30, 4)), {"pca": "pca"}, random_state=0)
-        >>> few = {"noise": {"n_replicates": 19}}
-        >>> int(ev.run(None, tests="noise", options=few).like_noise("pca").sum())
-        30
-        """
-        frame = self.reliability.get(name)
+    def _like_noise(self, name: str) -> npt.NDArray[np.bool_] | None:
+        """Return whether each point of an embedding is not distinguished from noise; None without a noise test."""
+        frame = self._reliability.get(name)
         if frame is None or "like_noise" not in frame.columns:
             return None
         return np.asarray(frame["like_noise"].to_numpy() == 1.0)
@@ -445,7 +452,7 @@ class Results(Record):
         parts, keys = [], {column: key for key, column in setting_names(self.table).items()}
         for name in self.embeddings:
             wide, points = self.augment(name), self.of_all_points(name)
-            n_extra = len(self.reliability[name].columns) if name in self.reliability else 0
+            n_extra = len(self._reliability[name].columns) if name in self._reliability else 0
             points_only = wide.iloc[:, : wide.shape[1] - points.shape[1] - n_extra]
             for column in points:
                 measure, parameters = keys[str(column)]
@@ -458,7 +465,7 @@ class Results(Record):
         d = max((Y.shape[1] for Y in self.embeddings.values()), default=0)
         return table.reindex(columns=[*head, *(f"y{j + 1}" for j in range(d)), "value"])
 
-    def embedding(self, name: str, *, data: Any = None) -> Embedding:
+    def embedding(self, name: str, *, data: Any = None) -> EvaluatedEmbedding:
         """Return the record of one embedding, which maps between data and embedding (``inverse_transform`` maps back).
 
         Parameters
@@ -481,15 +488,24 @@ class Results(Record):
         self._check_computed(name)
         return self._embedding(name, data_in_use)
 
-    def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> Embedding:
-        """Return the record of one computed embedding, with the data if they are available."""
+    def _embedding(self, name: str, data: npt.NDArray[np.float64] | None) -> EvaluatedEmbedding:
+        """Return the record of one computed embedding, with data or with those of the result, which it reads lazily."""
         import pandas as pd
 
         recipe, ids = self.recipe, None if self.ids is None else pd.Index(self.ids)
-        shape = None if data is None else data.shape
         columns = None if recipe.get("columns") is None else tuple(recipe["columns"])
-        seed = recipe.get("random_state")
-        return Embedding(self.embeddings[name], name, {}, seed, ids, data_shape=shape, data=data, columns=columns)
+        notes = [note for note in notes_of_table(of_whole(self.notes)) if note.scope == name]
+        return EvaluatedEmbedding(
+            self.embeddings[name],
+            name,
+            random_state=recipe.get("random_state"),
+            ids=ids,
+            data_shape=None if recipe.get("p") is None else (int(recipe["n"]), int(recipe["p"])),
+            notes=tuple(notes),
+            data=data,
+            columns=columns,
+            _results=self,
+        )
 
     def transform(
         self, name: str, points: Any, *, data: Any = None, reg: float = 1e-6, bandwidth: float | None = None
@@ -581,18 +597,14 @@ class Results(Record):
         Definition 1 is not rejected for a: no evidence that the residual depends on the embedding (adjusted HSIC
         p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
-        from dreval.significance._certificate import certify
-
         embedding = self.embedding(name, data=data)
-        if random_state is None:
-            random_state = self.recipe.get("random_state")
-        options: Any = {"rule": rule, "n_resamples": n_resamples, "n_folds": n_folds}
-        return certify(embedding, **options, random_state=random_state, n_jobs=n_jobs)
+        options: Any = {"n_resamples": n_resamples, "n_folds": n_folds, "random_state": random_state, "n_jobs": n_jobs}
+        return embedding.certificate(rule=rule, **options)
 
     def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:
         """Return the data of the evaluation: from memory, or passed by the caller and equal by their hash."""
         if data is None and self.data is None:
-            hint = "Pass data=, the data of the evaluation: they are never saved."
+            hint = "Pass data=, as results.embedding(name, data=X): the data of the evaluation are never saved."
             raise InputError("data", "must be given to a loaded result", "none", hint)
         if self.recipe.get("metric") == "precomputed":
             hint = "Evaluate the data themselves, with a metric by name."
@@ -738,8 +750,6 @@ class Results(Record):
         >>> res = ev.run("trustworthiness", tests=None, ci=None)
         >>> res.summary()  # doctest: +ELLIPSIS
         2 embeddings of data: 40 points, 4 -> 2 dimensions (k = 5, seed 0)
-        <BLANKLINE>
-        Neighbors  b has the best value: trustworthiness .83 (a .73, chance .52).
         ...
         """
         from dreval.report.documents.evaluation import summarize
@@ -776,8 +786,8 @@ class Results(Record):
         ----------
         names : list of str, optional
             The embeddings to compare, in this order; by default all that were computed, without those that are the data
-            (``reference``). These are compared if they are named here or as ``baseline``. A second result raises an
-            error: all embeddings of one data set belong in one ``Evaluation``.
+            (``reference``). These are compared if they are named here or as ``baseline``. To compare with a second
+            result, see ``dreval.compare``.
         measure : str or list of str, optional
             Which measures; all by default.
         baseline : str, optional
@@ -822,7 +832,7 @@ class Results(Record):
         from dreval.comparison.compare import compare
 
         options: Any = {"measure": measure, "baseline": baseline, "margin": margin, "rope": rope}
-        return compare(self, names, **options, alpha=alpha, adjust=adjust)
+        return compare(self, names=names, **options, alpha=alpha, adjust=adjust)
 
     def ranking(self, measure: Any = None, *, alpha: float = 0.05) -> pd.DataFrame:
         """Rank the embeddings by each measure, the best first, with the set not distinguishable from the best.

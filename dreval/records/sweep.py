@@ -65,7 +65,8 @@ class Sweep(TableRecord):
     >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
     >>> result
     n_neighbors = 12 has the best mean overlap over all sizes, .696 (95 % interval .545 to .847); 8 is not significantly
-    worse. n_neighbors = 0 could not be evaluated: see the notes. ...
+    worse.
+    n_neighbors = 0 could not be evaluated: see the notes. ...
     >>> result.tidy()[["n_neighbors", "in_best_set"]]
        n_neighbors  in_best_set
     0            0         <NA>

@@ -901,7 +901,7 @@ def noise_text(row: Mapping[str, Any], results: Results, display_name: str | Non
         return f"{name}: no noise test."
     if p > LEVEL:
         return f"{name} {noise_finding(null, p, LEVEL, kind)}{limit}."
-    flags = results.reliability.get(row["embedding"], {}).get("like_noise")
+    flags = results._reliability.get(row["embedding"], {}).get("like_noise")
     flags_of_scored = None if flags is None else flags[flags.notna()]
     points = ""
     if flags_of_scored is not None:

@@ -83,7 +83,7 @@ def plot(
             else _names_with_reference(results, comparison_options.get("baseline"), options.get("pair"))
         )
         return plot_comparison(
-            compare(results, names_to_compare, **comparison_options), card.name, ax, figsize, **options
+            compare(results, names=names_to_compare, **comparison_options), card.name, ax, figsize, **options
         )
     draw = FIGURES.get(card.name)
     return _warn_missing_glyphs(draw_for_reader(lambda: draw(results, view, names, **options), ax, figsize))

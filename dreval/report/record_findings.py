@@ -109,6 +109,13 @@ RECORD_PHRASES: dict[str, str] = {
     "embedding.size": "{method:name} embedded {n:#point} in {d:#dimension}{origin}.",
     "embedding.next": "This does not say how good the embedding is: dreval.Evaluation(data, {{'{method}': "
     "embedding}}).run().",
+    "evaluated.best": "{name:name} is the best of {n:#embedding}, or not significantly worse than the best, by {best} "
+    "of {total:#measure}{measures}.",
+    "evaluated.worse": "{name:name} is significantly worse than the best of {n:#embedding} by each of "
+    "{total:#measure} with a test.",
+    "evaluated.alone": "{name:name} has values of {total:#measure}; there is no other embedding to compare it with.",
+    "evaluated.unranked": "{name:name} has values of {total:#measure}; without tested differences it has no rank.",
+    "evaluated.reference": "{name:name} is the data, which are shown for reference and not ranked.",
     "map.error": "The map by {rule} from {inputs:#column} to {outputs:#column} leaves {error:%} of the variance of "
     "its {n:#point} unexplained{left_out}.",
     "map.caution": "The error refers to the points to which the map was fitted.",

@@ -357,7 +357,7 @@ SCHEME_HYPOTHESES = {  # the null hypothesis that the permutations of a scheme t
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TestCard(Card):
     """The declared properties of a test of independence, besides those of every ``Card``.
 

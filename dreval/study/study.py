@@ -34,7 +34,7 @@ from dreval._random import root_seed, stream, stream_seed
 from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
 from dreval.datasets.files import load_dataset
-from dreval.errors import DrevalError, EmbeddingFailed, Hint, InputError, MethodFailed, UserCode
+from dreval.errors import DrevalError, Hint, InputError, MethodFailed, UserCode
 from dreval.evaluation.evaluation import Evaluation, check_name
 from dreval.evaluation.plan import as_list, check_options, plan_measures
 from dreval.evaluation.provenance import metric_entry
@@ -303,13 +303,12 @@ def cell_seed(root: int, cell: Cell) -> int:
 
 
 class CellResult(NamedTuple):
-    """The result of a cell: rows, the reason of a failure, whether the embedding is the data, notes, and coordinates.
+    """The result of a cell: rows, whether the embedding is the data, notes, and coordinates.
 
     The notes are those on the data and on the embedding as a whole; notes on a value are in its row.
     """
 
     rows: list[dict[str, Any]]
-    reason: Note | None
     reference: bool
     notes: Notes
     Y: npt.NDArray[np.float64] | None
@@ -325,11 +324,8 @@ def evaluate_cell(spec: CellSpec) -> CellResult:
     settings, name = spec.settings, spec.cell.method
     with threadpool_limits(limits=1), UserCode(f"methods[{name!r}]", "its evaluation"):
         results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
-        failed = [note.with_scope("") for note in results.failures() if note.scope == name]
-        rows, reason = rows_with_notes(results.table, results.notes), failed[0] if failed else None
-        notes = tuple(note for note in notes_of_table(of_whole(results.notes)) if note.with_scope("") != reason)
-        Y = results.embeddings.get(name) if spec.keep else None
-        return CellResult(rows, reason, name in results.reference, notes, Y)
+        rows, notes = rows_with_notes(results.table, results.notes), tuple(notes_of_table(of_whole(results.notes)))
+        return CellResult(rows, name in results.reference, notes, results.embeddings[name] if spec.keep else None)
 
 
 def stored_value(spec: CellSpec, outcome: Outcome) -> dict[str, Any]:
@@ -337,13 +333,13 @@ def stored_value(spec: CellSpec, outcome: Outcome) -> dict[str, Any]:
     result: CellResult = outcome.value
     if outcome.failure is not None:
         notes = (*spec.data.notes, *(note.with_scope(spec.cell.method) for note in spec.source.notes))
-        result = CellResult(_missing_rows(spec, outcome.failure), outcome.failure, False, notes, None)
+        result = CellResult(_missing_rows(spec, outcome.failure), False, notes, None)
     warned = [note for note in dict.fromkeys(_warning_note(*warning) for warning in outcome.warnings) if note]
     messages = {dict(note.values)["message"] for note in warned}
     notes_without_warning = [note for note in result.notes if note.with_scope("") not in messages]
     return {
         "rows": [_stored_row(row, spec.cell) for row in result.rows],
-        "reason": None if result.reason is None else _study_note(result.reason, spec.cell).plain(),
+        "reason": None if outcome.failure is None else _study_note(outcome.failure, spec.cell).plain(),
         "reference": result.reference,
         "seconds": outcome.seconds,
         "seed": cell_seed(spec.settings.random_state, spec.cell),
@@ -412,8 +408,8 @@ def _study_note(note: Note, cell: Cell) -> Note:
 
 
 def _warning_note(category: type[Warning], warning: Warning) -> Note | None:
-    """Return a warning as a note; None for those that address programmers, and for a failure, stored as the reason."""
-    if not issubclass(category, REPORTED_WARNINGS) or issubclass(category, EmbeddingFailed):
+    """Return a warning as a note; None for those that address programmers."""
+    if not issubclass(category, REPORTED_WARNINGS):
         return None
     own_note = getattr(warning, "note", None)
     text = str(warning)

@@ -44,7 +44,7 @@ def evaluate(X: Any, embeddings: Any, labels: Any) -> tuple[Any, float, float]:
 
     start, worked = time.perf_counter(), time.process_time()
     ev = dreval.Evaluation(X, embeddings, labels=labels, anchors=min(2000, len(labels)), random_state=0, n_jobs=CORES)
-    table = ev.run(progress=False).tidy()
+    table = ev.run(progress=False).table
     return table, time.perf_counter() - start, time.process_time() - worked
 
 

@@ -70,7 +70,7 @@ def dreval_run(name: str, ci: str | None = None) -> Any:
         classes = labels(X) if name in SETS else None
         evaluation = dreval.Evaluation(X, {"e": Y}, labels=classes, n_neighbors=min(K, len(X) - 1), n_jobs=1)
         result = evaluation.run(measures=measures, tests=None, ci=ci, options=all_k(name))
-        table = result.tidy()
+        table = result.table
         return dict(zip(table["measure"], table["value"], strict=True))
 
     return call
@@ -128,7 +128,7 @@ def measure_default(n: int) -> dict[str, Any]:
     def call(X: Any, Y: Any) -> int:
         blurred = Y + np.random.default_rng(1).normal(size=Y.shape)
         evaluation = dreval.Evaluation(X, {"Y": Y, "blurred": blurred}, labels=labels(X), random_state=0, n_jobs=1)
-        return len(evaluation.run().tidy())
+        return len(evaluation.run().table)
 
     call(*cloud(200))
     cost, rows = timed(call, *cloud(n))

@@ -33,7 +33,7 @@ def dreval_evaluation(n_jobs: int) -> Call:
 
     def call(X: Any, Y: Any) -> tuple[float, float]:
         evaluation = dreval.Evaluation(X, {"e": Y}, n_neighbors=K, n_jobs=n_jobs)
-        table = evaluation.run(measures=["trustworthiness", "continuity"], tests=None, ci=None).tidy()
+        table = evaluation.run(measures=["trustworthiness", "continuity"], tests=None, ci=None).table
         values = dict(zip(table["measure"], table["value"], strict=True))
         return values["trustworthiness"], values["continuity"]
 

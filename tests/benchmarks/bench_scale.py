@@ -50,7 +50,7 @@ def evaluation(X: Any, Y: Any, anchors: int | None, ci: str | None) -> str:
     import dreval
 
     ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=K, anchors=anchors, random_state=0, n_jobs=CORES)
-    table = ev.run(MEASURES, tests=None, ci=ci, progress=False).tidy().set_index("measure")
+    table = ev.run(MEASURES, tests=None, ci=ci, progress=False).table.set_index("measure")
     rows = zip(SYMBOLS, MEASURES, strict=True)
     return " ".join(
         f"{symbol}={table.loc[name, 'value']:.4f}"
@@ -68,7 +68,7 @@ def default_run(X: Any, Y: Any) -> str:
     rng = np.random.default_rng(1)
     labels = (Y[:, 0] > np.median(Y[:, 0])).astype(np.int8)
     embeddings = {"Y": Y, "blurred": Y + rng.normal(size=Y.shape)}
-    table = dreval.Evaluation(X, embeddings, labels=labels, random_state=0, n_jobs=CORES).run(progress=False).tidy()
+    table = dreval.Evaluation(X, embeddings, labels=labels, random_state=0, n_jobs=CORES).run(progress=False).table
     values = table[table["embedding"] == "Y"].set_index("measure")["value"]
     return " ".join(f"{symbol}={values[name]:.4f}" for symbol, name in zip(SYMBOLS, MEASURES, strict=True))
 
@@ -127,7 +127,7 @@ def from_files(folder: Path, kind: str) -> str:
         parts = (np.load(folder / f"{name}.npy", mmap_mode="r") for name in ("X", "Y", "blurred", "labels"))
     data, Y, blurred, labels = parts
     ev = dreval.Evaluation(data, {"Y": Y, "blurred": blurred}, labels=labels, random_state=0, n_jobs=CORES)
-    table = ev.run(progress=False).tidy()
+    table = ev.run(progress=False).table
     values = table[table["embedding"] == "Y"].set_index("measure")["value"]
     return " ".join(f"{symbol}={values[name]:.4f}" for symbol, name in zip(SYMBOLS, MEASURES, strict=True))
 

@@ -69,7 +69,7 @@ def test_results_files_and_frames_are_one_table(tmp_path):
     """Results, their saved files and their tidy tables give the same comparison; the card has the direction."""
     results = [small(seed) for seed in range(3)]
     files = [result.save(tmp_path / f"{i}.dreval") for i, result in enumerate(results)]
-    frames = [result.tidy().assign(dataset=f"data {i}") for i, result in enumerate(results)]
+    frames = [result.table.assign(dataset=f"data {i}") for i, result in enumerate(results)]
     pd.concat(frames).to_csv(tmp_path / "all.csv", index=False)
     expected = dreval.compare(results).pairs
 

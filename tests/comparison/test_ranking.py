@@ -169,7 +169,7 @@ def test_a_value_without_spread_is_ranked_with_the_reason():
     table = res.ranking().set_index("embedding")
 
     assert table[["se", "conf_low", "conf_high"]].isna().all(axis=1).tolist() == [False, True]
-    changes = res.tidy()["note"].str.contains("no interval: the value is the same whichever point is left out")
+    changes = res.table["note"].str.contains("no interval: the value is the same whichever point is left out")
     assert changes.tolist() == [False, True]
     assert table["note"].str.startswith("no separate interval").tolist() == [False, True]
     assert table["in_best_set"].tolist() == [True, False]

@@ -140,7 +140,7 @@ def test_the_data_are_compared_where_they_are_requested(evaluations):
     for comparison, pairs in (
         (results.compare(["data", "a"]), {("data", "a")}),
         (results.compare(baseline="data"), {("a", "data"), ("b", "data")}),
-        (dreval.compare(results, ["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
+        (dreval.compare(results, names=["a", "b", "data"]), {("a", "b"), ("a", "data"), ("b", "data")}),
     ):
         rows = comparison.tidy()
         assert {*zip(rows["first"], rows["second"], strict=True)} == pairs
@@ -198,7 +198,7 @@ def test_across_data_sets_the_data_have_no_rank(tmp_path):
     comparison = dreval.compare(runs)
     assert set(comparison.glance()["embedding"]) == {"a", "b"}
     assert (comparison.notes["code"] == "datasets.reference").sum() == 3
-    by_name = dreval.compare(runs, ["data", "a"])
+    by_name = dreval.compare(runs, names=["data", "a"])
     assert by_name.glance()["embedding"].iloc[0] == "data"
     assert set(dreval.compare(runs, baseline="data").tidy()["second"]) == {"data"}
 
@@ -221,7 +221,7 @@ def test_a_sweep_has_no_verdict_on_the_data():
 
     assert rows["in_best_set"].isna().tolist() == [False, False, False, True]
     assert rows.loc[4, "note"] == "the data: shown for reference, not ranked"
-    assert_allclose(rows["p_value"].iloc[:3], without.tidy()["p_value"])
+    assert_allclose(rows["p_value"].iloc[:3], without.table["p_value"])
     assert comparison.best_set() == without.best_set()
 
 
@@ -238,7 +238,7 @@ def second_arguments(first_result, second_result):
         second_result,
         ev,
         second_result.compare(),
-        second_result.tidy(),
+        second_result.table,
         second_result["a"],
         second_result.embeddings,
         {"a": 1, "b": 2},
@@ -253,9 +253,9 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
     result, second = two_results
     for value in second_arguments(result, second):
         for call in (
-            lambda second_result: dreval.compare(result, second_result),
+            lambda second_result: dreval.compare(result, names=second_result),
             lambda second_result: result.compare(second_result),
-            lambda second_result: dreval.compare([result, second.tidy().assign(dataset="other")], second_result),
+            lambda second_result: dreval.compare([result, second.table.assign(dataset="other")], names=second_result),
             lambda second_result: result.ranking(second_result),
             lambda second_result: result.plot("scatter", names=second_result),
             lambda second_result: result.plot("forest", names=second_result),
@@ -266,8 +266,8 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
                 call(value)
             assert error.value.argument in ("names", "measure", "measures")
             assert error.value.received
-    with pytest.raises(InputError, match="into one Evaluation") as error:
-        dreval.compare(result, second)
+    with pytest.raises(InputError, match=r"dreval\.compare\(first, second\)") as error:
+        result.compare(second)
     assert error.value.argument == "names"
     with pytest.raises(UnknownName):
         result.plot(second)
@@ -278,13 +278,12 @@ def test_a_second_result_is_not_a_list_of_names(two_results):
 
 
 def test_the_hint_of_the_error_for_a_second_result_works(two_results):
-    """Both parts of the hint work: one evaluation of all embeddings, and a list of results on two data sets."""
-    X, a, b = cloud()
-    assert len(evaluated(X, {"a": a, "b": b, "a 2": b + 1}, ["trustworthiness"]).compare().tidy()) == 3
+    """Two results on the same data are compared by their points, others across data sets."""
+    assert dreval.compare(*two_results).recipe["kind"] == "points"
     second = [
         evaluated(cloud(seed)[0], {"a": cloud(seed)[1], "b": cloud(seed)[2]}, ["trustworthiness"]) for seed in (0, 1)
     ]
-    assert len(dreval.compare(second).tidy()) == 1
+    assert len(dreval.compare(*second).tidy()) == 1
 
 
 def test_equal_maps_are_noted_once_and_are_best_together():

@@ -58,7 +58,7 @@ def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
     """Advantage, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in comparison.of(comparison.pairs, "trustworthiness").to_dict("records"):
-        left, second = (results.left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
+        left, second = (results._left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
         d = left - second
         se = math.sqrt((len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum())
         advantage = values[row["first"]] - values[row["second"]]
@@ -226,7 +226,7 @@ def test_the_better_embedding_is_first_in_either_direction(comparison):
 
 def test_the_values_of_the_standing_are_those_of_the_table(results, comparison):
     """They agree for measures with a lower best value, too."""
-    table = results.tidy().set_index(["measure", "embedding"])["value"]
+    table = results.table.set_index(["measure", "embedding"])["value"]
     for row in comparison.standing.to_dict("records"):
         assert row["value"] == table[row["measure"], row["embedding"]]
 

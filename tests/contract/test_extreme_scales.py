@@ -238,7 +238,7 @@ def test_an_evaluation_at_extreme_units(names):
 def _table(a, b, names):
     variables = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
     ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **variables, n_neighbors=K, random_state=0)
-    return ev.run(names, None, ci="points").tidy().set_index(["embedding", "measure"])
+    return ev.run(names, None, ci="points").table.set_index(["embedding", "measure"])
 
 
 @each_power

@@ -421,12 +421,12 @@ def test_all_points_as_anchors_are_exact(ties):
     embeddings = {"Y": np.round(Y) if ties else Y}
     exact = dreval.Evaluation(X, embeddings, **variables).run("all", None, None)
     anchored = dreval.Evaluation(X, embeddings, anchors=40, **variables).run("all", None)
-    assert sorted(exact.tidy()["measure"]) == sorted(NAMES + METHODS)
+    assert sorted(exact.table["measure"]) == sorted(NAMES + METHODS)
     assert sorted(set(exact.curves["measure"])) == CURVES
     for column in ("value", "chance", "worst", "best"):
-        assert_allclose(anchored.tidy()[column], exact.tidy()[column], rtol=1e-12, atol=1e-12)
+        assert_allclose(anchored.table[column], exact.table[column], rtol=1e-12, atol=1e-12)
     pd.testing.assert_frame_equal(anchored.curves, exact.curves, rtol=1e-12, atol=1e-12)
-    sampled = anchored.tidy().set_index("measure")["se"].dropna()
+    sampled = anchored.table.set_index("measure")["se"].dropna()
     assert (sampled < 1e-12).all()  # no point is left out, so the value is exact
 
 

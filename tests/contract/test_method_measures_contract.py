@@ -124,7 +124,7 @@ def test_an_evaluation_has_the_same_number(name):
     options = {name: FEW_RUNS[name]} if name in FEW_RUNS else None
     ev = dreval.Evaluation(X, {"iso": "isomap", "xy": X[:, :2]}, n_neighbors=5, random_state=7)
     results = ev.run(["trustworthiness", name], ci=None, options=options)
-    table = results.tidy().set_index(["measure", "embedding"])
+    table = results.table.set_index(["measure", "embedding"])
     expected = value(name, X, "isomap", random_state=7)
     row = table.loc[(name, "iso")]
     assert (row["value"], row["chance"]) == (float(expected), expected.chance)
@@ -150,7 +150,7 @@ def test_one_method_has_one_number_in_a_table(name):
     table = dreval.Evaluation(X, {"p1": "pca", "p2": "pca"}, n_neighbors=5, random_state=3).run(
         name, ci=None, options=options
     )
-    row, second = (table.tidy().query("embedding == @name").iloc[0] for name in ("p1", "p2"))
+    row, second = (table.table.query("embedding == @name").iloc[0] for name in ("p1", "p2"))
     assert (row["value"], row["chance"], row["note"]) == (second["value"], second["chance"], second["note"])
     assert row["value"] == float(value(name, X, "pca", random_state=3))
 
@@ -165,9 +165,9 @@ def test_they_are_never_computed_by_default():
         return X[:, :n_components]
 
     ev = dreval.Evaluation(X, {"m": method}, n_neighbors=5, random_state=0)
-    assert not set(NAMES) & set(ev.run(ci=None).tidy()["measure"])
+    assert not set(NAMES) & set(ev.run(ci=None).table["measure"])
     assert len(calls) == 1
-    result = ev.run("all", ci=None, options=FEW_RUNS).tidy()
+    result = ev.run("all", ci=None, options=FEW_RUNS).table
     assert set(NAMES) <= set(result["measure"])
 
 

@@ -101,7 +101,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
         == (metric != "euclidean")
         == (f"metric={metric!r}" in results.recipe["call"])
     )
-    rows = results.tidy().drop_duplicates("measure").set_index("measure")
+    rows = results.table.drop_duplicates("measure").set_index("measure")
     for name, row in rows.iterrows():
         needs_features = "features" in MEASURES.card(name).needs
         if metric == "precomputed" and needs_features:
@@ -124,7 +124,7 @@ def test_measures_of_methods_read_sparse_data_but_not_distances(name):
     dense, from_sparse = (getattr(dreval, name)(Z, "pca", random_state=0, **options) for Z in (X, sparse.csr_array(X)))
     assert float(from_sparse) == pytest.approx(float(dense), abs=1e-10)
     ev = dreval.Evaluation(_distances(X, "cosine"), {"e": "classical_mds"}, metric="precomputed", random_state=0)
-    row = ev.run(name, None).tidy().iloc[0]
+    row = ev.run(name, None).table.iloc[0]
     assert pd.isna(row["value"])
     assert "needs the coordinates of the data" in row["note"]
 
@@ -135,7 +135,7 @@ def test_left_out_points_are_recomputed_under_a_metric():
     ev = dreval.Evaluation(sparse.csr_array(X), {"e": Y}, metric="cosine", n_neighbors=6, random_state=0)
     results = ev.run(["trustworthiness", "stress", "r_nx_auc", "procrustes_rc", "mrre_false", "q_local"], None)
     stay = np.arange(40) != 3
-    for column, values in results.left_out["e"].items():
+    for column, values in results._left_out["e"].items():
         name = str(column).partition("(")[0]
         assert values[3] == pytest.approx(float(_value(name, X[stay], Y[stay], metric="cosine")), abs=1e-12)
     stay = random_groups(40, 20, stream(0, "groups", 2)).codes != 3
@@ -156,10 +156,10 @@ def test_methods_on_distances():
         ["trustworthiness", "stress"], None
     )
     assert results.failed == {}
-    np.testing.assert_allclose(results.tidy()["value"][:2], from_points.tidy()["value"], atol=1e-9)
+    np.testing.assert_allclose(results.table["value"][:2], from_points.table["value"], atol=1e-9)
     assert results.recipe["p"] is None
     sampled = dreval.Evaluation(D, {"e": Y}, metric="precomputed", n_neighbors=6, anchors=40, random_state=0)
-    assert sampled.run("trustworthiness", None).tidy()["value"][0] == _value("trustworthiness", X, Y)
+    assert sampled.run("trustworthiness", None).table["value"][0] == _value("trustworthiness", X, Y)
 
 
 @pytest.mark.slow
@@ -177,7 +177,7 @@ def test_sparse_data_beyond_memory():
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 2**30
-    table = results.tidy().set_index(["embedding", "measure"])
+    table = results.table.set_index(["embedding", "measure"])
     assert "GiB when made dense: got" in table.loc[("e", "energy_ratio"), "note"]
     assert "GiB when made dense: got" in results.failed["pca"]
     dense = data[:, used].toarray()

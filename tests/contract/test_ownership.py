@@ -226,7 +226,7 @@ def test_an_evaluation_owns_its_input(ids, frame):
     buffer[:] = buffer[::-1].copy()
     run = {"measures": ["trustworthiness", "stress", "knn_accuracy", "latent_r2"], "tests": "dcov", "ci": None}
     res, expected = (evaluation.run(**run, n_resamples=19) for evaluation in (ev, twin))
-    pd.testing.assert_frame_equal(res.tidy().drop(columns="seconds"), expected.tidy().drop(columns="seconds"))
+    pd.testing.assert_frame_equal(res.table.drop(columns="seconds"), expected.table.drop(columns="seconds"))
     for name in expected.names:
         pd.testing.assert_frame_equal(res.augment(name), expected.augment(name))
     assert res.recipe["data_sha256"] == expected.recipe["data_sha256"]

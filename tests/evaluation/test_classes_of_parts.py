@@ -34,7 +34,7 @@ def test_a_part_without_classes_costs_the_interval_alone(case: str, ci: str) -> 
     """The values are those of all points, and every pair of embeddings has its row."""
     labels = LABELS[case]
     results = results_of(labels, ci)
-    table = results.tidy().set_index(["measure", "embedding"])
+    table = results.table.set_index(["measure", "embedding"])
     assert np.isfinite(table["value"]).all()
     if ci != "replicates":
         expected = silhouette_score(X[:, :2], labels)
@@ -62,6 +62,6 @@ def test_a_sweep_over_halves_continues(case: str) -> None:
         n_neighbors=3,
         random_state=0,
     )
-    table = result.tidy().set_index("measure")
+    table = result.table.set_index("measure")
     assert table.loc["silhouette", "note"].str.contains("runs failed; the first: `labels` must have").all()
     assert np.isfinite(result.values.query("measure == 'trustworthiness'")["value"]).all()

@@ -87,7 +87,7 @@ def test_the_bar_counts_the_steps_of_the_run(settings: Any, arguments: Any, monk
     bar, begun = watched(monkeypatch)
     ev = dreval.Evaluation(X, SOURCES, random_state=0, n_jobs=1, **settings)
     with pytest.warns() if arguments.get("measures") in ("silhouette",) else nullcontext():
-        table = ev.run(**arguments).tidy()
+        table = ev.run(**arguments).table
     assert bar.n == bar.total == bar.before_close == len(begun)
     assert bar.texts == [step.text for step in begun]
     rows = table[(table["measure"].fillna("") != "") & table["replicate"].isna()]
@@ -155,7 +155,7 @@ def test_samples_have_enough_points_for_the_neighbors() -> None:
 def test_every_row_of_the_result_has_its_step() -> None:
     """Each measure and each test of an embedding is a step of the estimate."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
-    steps, table = ev.estimate_cost().tidy(), ev.run().tidy()
+    steps, table = ev.estimate_cost().table, ev.run().table
     of_tests = table[table["test"].fillna("") != ""]
     assert (steps["step"] == TEST).sum() == len(of_tests)
     measured = steps[steps["step"] == MEASURE]
@@ -172,7 +172,7 @@ def test_an_estimate_has_no_effect_on_a_run(anchors: int | None) -> None:
         dreval.Evaluation(X, SOURCES, labels=LABELS, anchors=anchors, random_state=0, n_jobs=1) for _ in range(2)
     )
     second.estimate_cost("all")
-    left, right = (ev.run(n_resamples=19).tidy().drop(columns="seconds") for ev in (before, second))
+    left, right = (ev.run(n_resamples=19).table.drop(columns="seconds") for ev in (before, second))
     assert_frame_equal(left, right)
 
 
@@ -201,8 +201,8 @@ def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     assert 0 < result.seconds < 600
     assert 0 < result.mebibytes < 10_000
     assert result.not_included == ()
-    assert PASS in set(result.tidy()["step"])
-    assert not result.tidy().isna().any(axis=None)
+    assert PASS in set(result.table["step"])
+    assert not result.table.isna().any(axis=None)
 
 
 def test_an_estimate_runs_no_methods() -> None:
@@ -214,7 +214,7 @@ def test_an_estimate_runs_no_methods() -> None:
     ev = dreval.Evaluation(X, {"a": X[:, :2], "own": never, "pca": "pca"}, labels=LABELS, random_state=0, n_jobs=1)
     result = ev.estimate_cost()
     assert result.not_included == ("own", "pca")
-    table = result.tidy()
+    table = result.table
     runs = table[table["step"] == METHOD]
     assert runs["embedding"].tolist() == ["own", "pca"]
     assert runs["seconds"].isna().all()
@@ -226,9 +226,9 @@ def test_an_estimate_runs_no_methods() -> None:
 def test_an_embedding_that_cannot_be_read_has_no_cost() -> None:
     """The others are estimated; without others there is nothing to estimate."""
     ev = dreval.Evaluation(X, {"bad": X[:10, :2]}, random_state=0, n_jobs=1)
-    assert ev.estimate_cost("trustworthiness").tidy().empty
+    assert ev.estimate_cost("trustworthiness").table.empty
     assert ev.estimate_cost("trustworthiness").seconds == 0
-    result = ev.with_embedding("a", X[:, :2]).estimate_cost("trustworthiness", ci=None).tidy()
+    result = ev.with_embedding("a", X[:, :2]).estimate_cost("trustworthiness", ci=None).table
     assert set(result["embedding"]) == {"", "a"}
 
 
@@ -263,10 +263,10 @@ def test_the_record_is_small_and_fixed() -> None:
     """Its table is a copy, its seconds are their sum, and its printed form has the steps."""
     ev = dreval.Evaluation(X, SOURCES, labels=LABELS, random_state=0, n_jobs=1)
     result = ev.estimate_cost()
-    table = result.tidy()
+    table = result.table
     table["seconds"] = 0.0
-    assert result.seconds == result.tidy()["seconds"].sum() > 0
-    assert result.tidy().columns.tolist() == ["step", "embedding", "item", "seconds"]
+    assert result.seconds == result.table["seconds"].sum() > 0
+    assert result.table.columns.tolist() == ["step", "embedding", "item", "seconds"]
     assert {PASS, MEASURE, TEST} <= {line.split("  ")[0] for line in str(result).splitlines()}
 
 

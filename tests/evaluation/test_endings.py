@@ -101,7 +101,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
     for store in (None, tmp_path / "a.journal"):
         ev = dreval.Evaluation(X, {"good": Y, **ways(RAISED[kind]), "pca": "pca"}, n_neighbors=5, random_state=0)
         results = ev.run("trustworthiness", None, None, store=store)
-        values = results.tidy().set_index("embedding")["value"]
+        values = results.table.set_index("embedding")["value"]
         assert values.notna().to_dict() == {"good": True, "pca": True, **dict.fromkeys(ways(RAISED[kind]), False)}
         assert values["good"] == dreval.trustworthiness(X, Y, n_neighbors=5)
         notes = {note.scope: str(note) for note in results.failures()}
@@ -200,7 +200,7 @@ found = []
 for progress in (None, True, False):
     embeddings = {{"u": X[:, :2], "pca": "pca", "noisy": noisy, "bad": bad}}
     ev = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)
-    found.append(int(ev.run("trustworthiness", progress=progress).tidy().value.notna().sum()))
+    found.append(int(ev.run("trustworthiness", progress=progress).table.value.notna().sum()))
 path = tempfile.mkdtemp() + "/s.journal"
 study = dreval.Study(path, {{"x": X, "y": X**3}}, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5)
 found.append(len(study.run(n_jobs=2, progress=True).table()))
@@ -319,7 +319,7 @@ def test_functions_without_a_name_or_a_text(kind: Any) -> None:
     """They embed as any other function; if they are not a value of an argument, the error names their type."""
     assert np.array_equal(np.asarray(dreval.embed(X, kind())), X[:, :2])
     results = dreval.Evaluation(X, {"u": kind()}, n_neighbors=5, random_state=0).run("trustworthiness", None, None)
-    assert results.tidy()["value"][0] == dreval.trustworthiness(X, X[:, :2], n_neighbors=5)
+    assert results.table["value"][0] == dreval.trustworthiness(X, X[:, :2], n_neighbors=5)
     assert dreval.noise_test(X, kind(), n_replicates=3, random_state=0).p_value > 0
     for call in (
         lambda: dreval.Evaluation(kind()),
@@ -347,7 +347,7 @@ def test_values_that_raise_when_they_are_looked_at(kind: str) -> None:
     value = LOOKED_AT[kind]()
     ev = dreval.Evaluation(X, {"good": Y, "bad": value}, n_neighbors=5, random_state=0)
     results = ev.run("trustworthiness", None, None)
-    assert results.tidy().set_index("embedding")["value"].notna().to_dict() == {"good": True, "bad": False}
+    assert results.table.set_index("embedding")["value"].notna().to_dict() == {"good": True, "bad": False}
     assert [note.scope for note in results.failures()] == ["bad"]
     assert len(results.summary().as_text()) > 100
     with pytest.raises(MethodFailed, match="must"):

@@ -28,7 +28,7 @@ def evaluation(**settings: Any) -> dreval.Evaluation:
 
 
 def names(results: dreval.Results) -> list[str]:
-    table = results.tidy()
+    table = results.table
     return list(dict.fromkeys(table.loc[table["test"] == "", "measure"]))
 
 
@@ -73,10 +73,10 @@ def test_input_can_change_afterwards() -> None:
     """Estimators and embeddings are copied: later changes by the user have no effect on the numbers."""
     coordinates = Y.copy()
     ev = dreval.Evaluation(X, {"e": coordinates}, n_neighbors=5, random_state=0)
-    expected = ev.run("trustworthiness").tidy()["value"]
+    expected = ev.run("trustworthiness").table["value"]
     coordinates[:] = 0.0
 
-    assert ev.run("trustworthiness").tidy()["value"].equals(expected)
+    assert ev.run("trustworthiness").table["value"].equals(expected)
 
 
 @pytest.mark.parametrize("form", [np.float64, np.float32, "sparse", "list"])
@@ -91,7 +91,7 @@ def test_data_are_not_copied_and_a_change_raises_an_error(form) -> None:
 
     if form == "list":
         data[0][0] += 1.0
-        assert ev.run("trustworthiness", tests=None).tidy()["value"].equals(expected.tidy()["value"])
+        assert ev.run("trustworthiness", tests=None).table["value"].equals(expected.table["value"])
         return
     assert not (form != "sparse" and ev.data.table.flags.writeable)
     before = cells.flat[0]
@@ -101,22 +101,22 @@ def test_data_are_not_copied_and_a_change_raises_an_error(form) -> None:
     with pytest.raises(InputError, match="must be the data of the evaluation"):
         expected.transform("pca", X[:2])
     cells.flat[0] = before
-    assert ev.run("trustworthiness", tests=None).tidy()["value"].equals(expected.tidy()["value"])
+    assert ev.run("trustworthiness", tests=None).table["value"].equals(expected.table["value"])
 
 
 def test_evaluations_can_be_copied_and_pickled() -> None:
     """A copy, deep copy or pickled copy gives the same numbers."""
     ev = evaluation()
-    expected = ev.run("trustworthiness").tidy().drop(columns="seconds")
+    expected = ev.run("trustworthiness").table.drop(columns="seconds")
 
     for copied in (copy.copy(ev), copy.deepcopy(ev), pickle.loads(pickle.dumps(ev))):
-        pd.testing.assert_frame_equal(copied.run("trustworthiness").tidy().drop(columns="seconds"), expected)
+        pd.testing.assert_frame_equal(copied.run("trustworthiness").table.drop(columns="seconds"), expected)
 
 
 def test_the_table_has_the_closed_columns_and_types() -> None:
     """Columns are those of the glossary in their order; text is text, counts are whole, the rest is float."""
     for results in (evaluation().run(), evaluation().with_embedding("bad", Y[:5]).run(None, "hsic", None)):
-        table = results.tidy()
+        table = results.table
 
         assert list(table.columns) == list(COLUMNS)
         for name in COLUMNS:
@@ -128,7 +128,7 @@ def test_the_table_has_the_closed_columns_and_types() -> None:
 @pytest.mark.slow
 def test_every_row_has_its_data_set_and_embedding() -> None:
     """Each row has data set, embedding and n; each row of a measure its direction and bounds, failed ones too."""
-    table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).tidy()
+    table = evaluation().with_embedding("bad", Y[:5]).run("all", options={"points": {"n_partitions": 2}}).table
     rows = table[table["test"] == ""]
 
     assert (table["n"] == 40).all()
@@ -194,14 +194,14 @@ def test_tests_are_chosen_by_name() -> None:
     """By default the embeddings are tested against labels and covariates; None tests nothing."""
     ev = evaluation(covariates={"age": X[:, 0], "site": LABELS[::-1]})
     default = [name for name in ("hsic", "kcca") if name in TESTS]
-    table = ev.run(None).tidy()
+    table = ev.run(None).table
 
     assert list(zip(table["test"], table["variable"], strict=True)) == [
         (name, target) for name in default for target in ("labels", "age", "site")
     ]
-    assert len(ev.run("continuity", None).tidy()) == 1
-    assert set(ev.run(None, "all").tidy()["test"]) == set(TESTS) - {"noise"}  # which re-runs methods
-    assert set(evaluation(labels=None).run().tidy()["test"]) == {""}
+    assert len(ev.run("continuity", None).table) == 1
+    assert set(ev.run(None, "all").table["test"]) == set(TESTS) - {"noise"}  # which re-runs methods
+    assert set(evaluation(labels=None).run().table["test"]) == {""}
 
 
 def test_a_covariate_named_like_the_labels_is_renamed() -> None:
@@ -213,7 +213,7 @@ def test_a_covariate_named_like_the_labels_is_renamed() -> None:
 def test_tests_are_those_of_the_plain_functions() -> None:
     """Statistic and effect of a row are those of ``dreval.hsic_test`` with the same kernels, bit for bit."""
     age = X[:, 0] ** 2
-    table = evaluation(covariates={"age": age}).run(None, "hsic").tidy()
+    table = evaluation(covariates={"age": age}).run(None, "hsic").table
     expected = [
         dreval.hsic_test(Y, LABELS, kernel=("gaussian", "delta"), random_state=0),
         dreval.hsic_test(Y, age, random_state=0),
@@ -227,7 +227,7 @@ def test_tests_are_those_of_the_plain_functions() -> None:
 def test_options_of_tests_reach_them() -> None:
     """Permutations and kernels of one test are those in ``options``."""
     options = {"hsic": {"kernel": "linear", "n_resamples": 49}}
-    row = evaluation(labels=None, covariates={"age": X[:, 0]}).run(None, "hsic", options=options).tidy().iloc[0]
+    row = evaluation(labels=None, covariates={"age": X[:, 0]}).run(None, "hsic", options=options).table.iloc[0]
 
     assert row["statistic"] == dreval.hsic_test(Y, X[:, 0], kernel="linear", random_state=0).statistic
     assert row["n_resamples"] == 49
@@ -243,20 +243,20 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
         .with_embedding("f", X[:, 2:])
         .with_embedding("bad", Y[:5])
     )
-    table = ev.run(None, "hsic", n_resamples=99, adjust=method).tidy()
+    table = ev.run(None, "hsic", n_resamples=99, adjust=method).table
     tested = table[table["p_value"].notna()]
     code = {"holm": "holm", "benjamini_hochberg": "fdr_bh"}[method]
 
     assert len(tested) == 4
     assert tested["p_adjusted"].tolist() == multipletests(tested["p_value"], method=code)[1].tolist()
     assert table.loc[table["p_value"].isna(), "p_adjusted"].isna().all()
-    assert ev.run(None, "hsic", n_resamples=9, adjust=None).tidy()["p_adjusted"].isna().all()
+    assert ev.run(None, "hsic", n_resamples=9, adjust=None).table["p_adjusted"].isna().all()
 
 
 def test_options_of_measures_reach_them() -> None:
     """One measure has a separate list of k and number of folds; the others use the k of the evaluation."""
     options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
-    table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).tidy()
+    table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).table
     expected = dreval.knn_accuracy(X, Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
 
     assert table["parameters"].tolist() == [
@@ -270,7 +270,7 @@ def test_options_of_measures_reach_them() -> None:
 
 def test_defaults_of_a_measure_accept_small_data() -> None:
     """Eight labeled points can be evaluated although k-NN accuracy has a default of ten neighbors."""
-    table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().tidy()
+    table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().table
 
     assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_folds=5"]
 
@@ -314,7 +314,7 @@ def test_the_recipe_reproduces_the_result() -> None:
     assert (recipe["n"], recipe["p"], recipe["anchors"], recipe["adjust"]) == (40, 4, None, "holm")
     assert {"dreval", "python", "numpy", "scipy", "pandas", "numba"} <= set(recipe["versions"])
     pd.testing.assert_frame_equal(
-        result.run().tidy().drop(columns="seconds"), repeated.run().tidy().drop(columns="seconds"), check_exact=True
+        result.run().table.drop(columns="seconds"), repeated.run().table.drop(columns="seconds"), check_exact=True
     )
     assert dreval.Evaluation(X + 1, {"e": Y}).run("continuity").recipe["data_sha256"] != recipe["data_sha256"]
 
@@ -339,7 +339,7 @@ def test_the_call_makes_the_same_result_with_the_options_of_every_embedding():
     assert ".with_embedding('k = 20', 'isomap', n_neighbors=20)" in call
     assert repeated.recipe["call"] == call
     pd.testing.assert_frame_equal(repeated.table.drop(columns="seconds"), results.table.drop(columns="seconds"))
-    assert results.tidy()["value"].nunique() == 10
+    assert results.table["value"].nunique() == 10
 
 
 def test_the_call_is_in_the_recipe() -> None:

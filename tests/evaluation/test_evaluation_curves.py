@@ -36,7 +36,7 @@ def test_curves_have_a_separate_table():
     function.
     """
     results = evaluation().run([*CURVES, "continuity"])
-    assert set(results.tidy()["measure"]) == {"continuity"}
+    assert set(results.table["measure"]) == {"continuity"}
     ends = ["conf_low", "conf_high", "band_low", "band_high"]
     assert list(results.curves.columns) == ["embedding", "measure", "K", "value", *ends, "chance"]
     kinds = ["object", "object", "int64", *["float64"] * 6]
@@ -73,7 +73,7 @@ def test_all_k_on_request():
 def test_curves_alone_are_a_result(tmp_path: Path):
     """Names, sizes, summary, page and points exist without any row; the printed text only says where the curves are."""
     results = evaluation().run("r_nx")
-    assert results.tidy().empty
+    assert results.table.empty
     assert results.names == ["b", "a"]
     assert results.glance()[["embedding", "n", "n_components"]].values.tolist() == [["b", 150, 2], ["a", 150, 1]]
     assert results.augment("a").shape == (150, 2)
@@ -84,7 +84,7 @@ def test_curves_alone_are_a_result(tmp_path: Path):
 def test_a_failed_embedding_has_its_reason():
     """The reason occurs once for each measure with single values; curves have no rows, and the others have theirs."""
     results = evaluation().with_embedding("bad", Y[:3]).run(["r_nx", "r_nx_auc"])
-    bad = results.tidy().set_index("embedding").loc[["bad"]]
+    bad = results.table.set_index("embedding").loc[["bad"]]
     assert bad["measure"].tolist() == ["r_nx_auc"]
     assert bad["value"].isna().all()
     assert bad["note"].str.contains("one row per point").all()
@@ -130,7 +130,7 @@ def test_leave_a_group_out_is_the_plain_function_on_the_rest(name):
             stay, value = codes != group, part.set_index("group")["value"][group]
             assert value == pytest.approx(getattr(dreval, name)(X[stay], Y[stay]), abs=1e-12)
     values = groups.pivot(index="partition", columns="group", values="value").to_numpy()
-    row = results.tidy().set_index("embedding").loc["b"]
+    row = results.table.set_index("embedding").loc["b"]
     assert values.shape == (8, 20)
     assert row["se"] == pytest.approx(np.sqrt(np.mean(19 * values.var(axis=1))))
     assert row["conf_low"] < row["value"] < row["conf_high"]
@@ -265,12 +265,12 @@ def test_points_and_anchors():
     observed = sampled.augment("b")["r_nx_auc"]
     assert observed.notna().sum() == 40
     assert observed.dropna().tolist() == points[observed.notna()].tolist()
-    table = sampled.tidy().set_index(["embedding", "measure"]).loc["b"]
+    table = sampled.table.set_index(["embedding", "measure"]).loc["b"]
     assert table.loc["r_nx_auc", "se"] == pytest.approx(np.sqrt((1 - 40 / 150) * observed.var() / 40))
     assert table.loc["k_max", "note"] == "no interval: the value moves in jumps"
     assert table.loc["q_local", "note"].endswith("no interval: the scale is also estimated from the anchors")
     assert np.average(sampled.curve("r_nx")["b"].loc[[1, 2]]) != np.average(dreval.r_nx(X, Y).loc[[1, 2]])
-    assert result.tidy().set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
+    assert result.table.set_index(["embedding", "measure"]).loc[("b", "k_max"), "note"].startswith("no interval")
 
 
 def test_the_order_of_the_default_measures():

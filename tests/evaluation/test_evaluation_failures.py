@@ -75,7 +75,7 @@ def good() -> dreval.Results:
 
 
 def rows(results: dreval.Results, name: str) -> pd.DataFrame:
-    table = results.tidy()
+    table = results.table
     return table[table["embedding"] == name].drop(columns=["seconds", "p_adjusted"]).reset_index(drop=True)
 
 
@@ -104,17 +104,16 @@ def test_one_failure_does_not_affect_the_others(kind: str) -> None:
 
 
 @pytest.mark.slow
-def test_all_failing_is_a_table_of_reasons() -> None:
-    """If no embedding can be computed, the result is a table of reasons, which prints and raises no exception."""
-    results = run({name: source for name, (source, _) in FAILURES.items()})
+def test_all_failing_is_an_error_with_the_reason_of_each() -> None:
+    """If no embedding can be computed, `run` raises: the error of the only one, or one that has each reason."""
+    with pytest.raises(InputError, match=rf"`embeddings` must have one .*: got {len(FAILURES)} that failed") as error:
+        run({name: source for name, (source, _) in FAILURES.items()})
 
-    assert list(results.failed) == list(FAILURES)
-    assert results.tidy()["value"].isna().all()
-    assert (results.tidy()["note"] != "").all()
-    assert results.embeddings == {}
-    assert results.glance()["trustworthiness"].isna().all()
-    for name in FAILURES:
-        assert name in str(results.summary(full=True))
+    for name, (_, reason) in FAILURES.items():
+        assert f"{name}: " in error.value.hint
+        assert reason in error.value.hint
+    with pytest.raises(InputError, match=r"`embeddings\['short'\]` must have one row per point"):
+        dreval.Evaluation(X, {"short": Y[:5]}, n_neighbors=5).run("continuity")
 
 
 def test_a_wrong_parameter_of_a_source_is_its_failure() -> None:
@@ -156,7 +155,7 @@ def test_a_constant_embedding_is_evaluated() -> None:
 )
 def test_labels_that_cannot_be_tested(labels: list[Any], reason: str) -> None:
     """One class, or as many classes as points, is a reason in the rows of the test and of the measure of labels."""
-    table = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5, random_state=0).run().tidy()
+    table = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5, random_state=0).run().table
     test = table[table["test"] != ""].iloc[0]
 
     measures = table[table["test"] == ""].set_index("measure")
@@ -171,7 +170,7 @@ def test_a_covariate_that_cannot_be_tested() -> None:
     covariates = {"constant": np.ones(40), "mostly": np.r_[np.ones(35), np.arange(5.0)], "fine": X[:, 3]}
     ev = dreval.Evaluation(X, {"e": Y}, covariates=covariates, n_neighbors=5, random_state=0)
     with pytest.warns(dreval.errors.DegenerateDataWarning, match=r"rows of `covariates\['mostly'\]` coincide"):
-        note = ev.run(None, "hsic").tidy().set_index("variable")["note"]
+        note = ev.run(None, "hsic").table.set_index("variable")["note"]
 
     assert note["constant"].startswith("`covariates['constant']` must vary: got 40 equal rows.")
     assert "`covariates['mostly']` coincide" in note["mostly"]
@@ -197,7 +196,7 @@ def test_missing_labels_are_reported_in_a_row() -> None:
     """A measure of labels that is requested without labels has a row that says what to pass."""
     ev = dreval.Evaluation(X, {"e": Y}, n_neighbors=5)
     with pytest.warns(InputWarning, match="^knn_accuracy: needs labels; pass labels= to Evaluation$"):
-        table = ev.run(["knn_accuracy", "continuity"]).tidy()
+        table = ev.run(["knn_accuracy", "continuity"]).table
 
     assert table["note"].tolist() == ["needs labels; pass labels= to Evaluation", ""]
     assert table["value"].notna().tolist() == [False, True]
@@ -210,7 +209,7 @@ def test_a_latent_that_is_missed_is_a_warning_and_all_is_none() -> None:
     with pytest.warns(InputWarning, match="^latent_r2: needs latent variables; pass latent= to Evaluation$") as records:
         ev.run(["latent_r2", "trustworthiness"], ci=None)
     assert len(records) == 1
-    names = ev.run("all", ci=None).tidy()["measure"]
+    names = ev.run("all", ci=None).table["measure"]
     assert not names.isin(["latent_r2", "silhouette"]).any()
 
 

@@ -25,7 +25,7 @@ def evaluation(**options):
 
 
 def rows(tests, ev=None, **options):
-    table = (ev or evaluation()).run(None, tests, n_resamples=49, **options).tidy()
+    table = (ev or evaluation()).run(None, tests, n_resamples=49, **options).table
     return table[["test", "variable", "statistic", "p_value", "effect_size", "note"]].set_index(["test", "variable"])
 
 
@@ -87,7 +87,7 @@ def test_data_against_embedding_is_requested_by_name_with_a_caution():
 def test_trivial_tests_are_not_counted_as_findings(tmp_path):
     """Data against embedding: no significance codes in print, and not counted among the tests in the report."""
     result = evaluation().run(None, ["hsic", "hsic:data"], n_resamples=99)
-    assert (result.tidy()["p_value"] <= 0.05).all()
+    assert (result.table["p_value"] <= 0.05).all()
     starred = [line.split()[:2] for line in str(result.summary(full=True)).splitlines() if line.rstrip().endswith("*")]
     assert starred == [["e", "labels"]]
     page = result.report(tmp_path / "page.md").read_text("utf-8")
@@ -99,7 +99,7 @@ def test_trivial_tests_make_no_other_test_less_significant():
     """Adjusted p-values are those without the rows against the data, which have none and a note; residuals stay."""
     tests = ["hsic", "dcov", "hsic:residual"]
     separate, combined = (
-        evaluation().run(None, names, n_resamples=19).tidy() for names in (tests, ["hsic:data", *tests])
+        evaluation().run(None, names, n_resamples=19).table for names in (tests, ["hsic:data", *tests])
     )
     certain = combined["variable"] == "data"
     assert combined.loc[certain, "p_adjusted"].isna().all()
@@ -118,11 +118,11 @@ def test_restricted_permutations_reach_the_tests():
 
 def test_rows_hold_the_null_mean_and_cards_name_the_effect():
     """``chance`` is the null mean of the statistic, from permutations or from the distribution that replaces them."""
-    table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).tidy().set_index("test")
+    table = evaluation().run(None, ["hsic", "cca", "mmd"], n_resamples=99).table.set_index("test")
     assert set(table["parameters"]) == {""}
     assert [dreval.card(name, "test").effect_size for name in table.index] == ["CKA", "rho", "eta2"]
     assert (table["chance"] < table["statistic"]).all()
-    law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).tidy()
+    law = evaluation().run(None, "cca", options={"cca": {"method": "chi2"}}).table
     assert law["chance"].tolist() == [2.0]  # the mean of the chi-square distribution with 2 x 1 degrees of freedom
 
 
@@ -133,7 +133,7 @@ def test_too_few_permutations_for_the_number_of_tests_are_noted():
     result = ev.run(None, "default", n_resamples=49)
     assert text in " ".join(result.notes["text"])
     assert "Pass n_resamples=79 or more." in " ".join(result.notes["text"])
-    assert result.tidy()["p_adjusted"].min() >= 0.08 - 1e-12
+    assert result.table["p_adjusted"].min() >= 0.08 - 1e-12
     for quiet in (
         ev.run(None, "default", n_resamples=79),
         ev.run(None, "default", n_resamples=49, adjust=None),
@@ -152,7 +152,7 @@ def test_a_covariate_is_not_a_pair_of_samples():
 def test_residual_against_embedding_is_the_certificates():
     """Rows by name with the numbers of ``certificate`` at the same seed, and p adjusted in the same table."""
     result = evaluation().run(None, ["hsic:residual", "kcca:residual", "hsic"], n_resamples=19)
-    table = result.tidy().set_index(["test", "variable"])
+    table = result.table.set_index(["test", "variable"])
     assert list(table.index) == [("hsic", "residual"), ("kcca", "residual"), ("hsic", "labels")]
     for test in result.certificate("e", n_resamples=19).tests:
         row = table.loc[test.name, "residual"]
@@ -189,7 +189,7 @@ def test_a_residual_that_cannot_be_tested_has_its_reason():
 def test_options_that_the_residual_does_not_read_are_noted():
     """The bootstrap reads ``n_resamples`` of the options, and no scheme of permutations."""
     options = {"hsic": {"permutation": "within", "blocks": np.arange(60) // 10, "n_resamples": 5}}
-    table = evaluation().run(None, "hsic:residual", options=options).tidy()
+    table = evaluation().run(None, "hsic:residual", options=options).table
     assert table["note"].iloc[0].endswith("not used here: permutation, blocks")
     assert table["n_resamples"].iloc[0] == 5
 
@@ -226,7 +226,7 @@ def many():
 @pytest.mark.slow
 def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
     """Above 2000 points: all of them by low-rank kernels or by columns, a random 2000 where matrices are needed."""
-    table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).tidy().set_index(["embedding", "test"])
+    table = many.run(None, ["hsic", "kcca", "cca", "dcov"], n_resamples=9).table.set_index(["embedding", "test"])
     notes = table["note"]
     for expected_row in (("two", "hsic"), ("two", "kcca"), ("two", "cca"), ("six", "cca")):
         assert notes[expected_row].startswith("tested on all 2100 points")
@@ -242,7 +242,7 @@ def test_many_points_are_all_tested_where_kernels_have_small_factors(many):
 def test_a_method_that_holds_matrices_is_not_used_for_many_points(many):
     """``method="exact"`` uses 2000 points as before, with distances and blocks cut to them."""
     options = {"hsic": {"method": "exact", "permutation": "within", "blocks": np.arange(2100) // 300}}
-    note = many.run(None, "hsic", n_resamples=9, options=options).tidy()["note"].iloc[0]
+    note = many.run(None, "hsic", n_resamples=9, options=options).table["note"].iloc[0]
     assert note.startswith("tested on 2000 points drawn at random")
     assert "within their blocks" in note
 
@@ -255,8 +255,7 @@ def test_truth_values_text_and_categories_are_classes(code):
     tables = [
         evaluation(covariates={"group": values})
         .run(None, ["mmd:group", "hsic:group"], n_resamples=49)
-        .tidy()
-        .drop(columns="seconds")
+        .table.drop(columns="seconds")
         for values in (passed, group.map({0: "a", 1: "b"}))
     ]
     pd.testing.assert_frame_equal(tables[0], tables[1])
@@ -269,7 +268,7 @@ def test_integers_are_numbers_as_covariates(code):
     group = pd.Series(np.arange(len(AGE)) % 3)
     requested = (None, ["hsic:group", "cca:group", "dcov:group"])
     passed, floats, text = (
-        evaluation(covariates={"group": values}, **types).run(*requested, n_resamples=49).tidy().drop(columns="seconds")
+        evaluation(covariates={"group": values}, **types).run(*requested, n_resamples=49).table.drop(columns="seconds")
         for values, types in (
             (group.astype(code), {}),
             (group.astype(float), {}),
@@ -277,7 +276,7 @@ def test_integers_are_numbers_as_covariates(code):
         )
     )
     pd.testing.assert_frame_equal(passed, floats)
-    classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*requested, n_resamples=49).tidy()
+    classes = evaluation(covariates={"group": group.map(dict(enumerate("abc")))}).run(*requested, n_resamples=49).table
     pd.testing.assert_frame_equal(text, classes.drop(columns="seconds"))
 
 
@@ -298,13 +297,13 @@ def test_blocks_are_matched_to_the_rows_of_the_data(test, tmp_path):
     data = pd.DataFrame(np.column_stack([BY_CENTER[0], AGE]), NAMES)
     values = np.where(BY_CENTER[1] > 2.5, "up", "down") if test == "mmd" else BY_CENTER[1]
     blocks = pd.Series(CENTERS, NAMES, name="center")
-    expected = within(data, CENTERS, test, covariates={"z": values}).tidy()["p_value"][0]
+    expected = within(data, CENTERS, test, covariates={"z": values}).table["p_value"][0]
     assert expected > 0.05
-    assert within(data, CENTERS[ORDER], test, covariates={"z": values}).tidy()["p_value"][0] != expected
+    assert within(data, CENTERS[ORDER], test, covariates={"z": values}).table["p_value"][0] != expected
     blocks.iloc[ORDER].to_csv(tmp_path / "b.csv")
     for passed in (blocks.iloc[ORDER], blocks.to_frame().iloc[ORDER], pd.read_csv(tmp_path / "b.csv", index_col=0)):
         result = within(data, passed, test, covariates={"z": values})
-        assert result.tidy()["p_value"][0] == expected
+        assert result.table["p_value"][0] == expected
         assert f"Rows of `options['{test}']['blocks']` were matched to the data by row names." in [
             *result.notes["text"]
         ]
@@ -315,7 +314,7 @@ def test_blocks_follow_the_rows_where_a_covariate_has_gaps():
     z = np.where(np.arange(60) % 7 == 0, np.nan, BY_CENTER[1])
     data, blocks = pd.DataFrame(X, NAMES), pd.Series(CENTERS, NAMES)
     results = [
-        within(data, labels, covariates={"z": z}).tidy()["p_value"][0] for labels in (CENTERS, blocks.iloc[ORDER])
+        within(data, labels, covariates={"z": z}).table["p_value"][0] for labels in (CENTERS, blocks.iloc[ORDER])
     ]
     assert results[0] == results[1]
 
@@ -343,4 +342,4 @@ def test_blocks_with_names_for_data_without_names_are_noted():
     """They are matched by position, with the note of all variables of an evaluation."""
     result = within(X, pd.Series(CENTERS, NAMES), covariates={"z": AGE})
     assert "rows.names_unused" in [*result.notes["code"]]
-    assert result.tidy()["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).tidy()["p_value"][0]
+    assert result.table["p_value"][0] == within(X, CENTERS, covariates={"z": AGE}).table["p_value"][0]

@@ -40,7 +40,7 @@ few_and_all = pytest.mark.parametrize(
 
 
 def rows_of(results: dreval.Results, name: str, drop: list[str] = NEVER_EQUAL) -> pd.DataFrame:
-    table = results.tidy()
+    table = results.table
     return table[table["embedding"] == name].drop(columns=drop).reset_index(drop=True)
 
 
@@ -81,7 +81,7 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
     latent = cloud[:, [np.argmax(np.ptp(cloud, axis=0))]]
     variables = {"labels": labels, "latent": latent, "batch": np.arange(len(cloud)) // 3 % 2}
     ev = dreval.Evaluation(cloud, {"e": image}, **variables, n_neighbors=ks, random_state=3)
-    table = ev.run("all", None, None).tidy().set_index(["measure", "parameters"])
+    table = ev.run("all", None, None).table.set_index(["measure", "parameters"])
     for name in dreval.list_measures():
         card, function = MEASURES.card(name), getattr(dreval, name)
         if card.curve or "method" in card.needs:  # coordinates cannot be re-run
@@ -144,8 +144,8 @@ def test_small_numbers_by_hand() -> None:
     swapped = line[[5, 1, 2, 3, 4, 0]]
     with pytest.warns(InputWarning, match=r"swapped has as many columns as the data \(1\) or more"):
         results = dreval.Evaluation(line, {"swapped": swapped}, n_neighbors=1, random_state=0).run()
-    value = results.tidy().set_index("measure")["value"]
-    chance = results.tidy().set_index("measure")["chance"]
+    value = results.table.set_index("measure")["value"]
+    chance = results.table.set_index("measure")["chance"]
     r = (203 - 43**2 / 6) / (603 - 43**2 / 6)
 
     assert value["neighborhood_overlap"] == 3 / 6
@@ -235,7 +235,7 @@ def test_intervals_hold_the_value_within_bounds(
     ev = dreval.Evaluation(
         cloud, {"e": image}, labels=np.arange(len(cloud)) % 3, n_neighbors=k, anchors=anchors, random_state=0
     )
-    for row in ev.run(measures, None, options=FEW).tidy().to_dict("records"):
+    for row in ev.run(measures, None, options=FEW).table.to_dict("records"):
         if "method" in MEASURES.card(row["measure"]).needs:
             assert "coordinates only" in row["note"]
             continue
@@ -261,7 +261,7 @@ def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str,
     results = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2).run(measures, None)
     groups = results.groups.groupby(["measure", "parameters"])
     columns = setting_names(results.table)
-    for row in results.tidy().to_dict("records"):
+    for row in results.table.to_dict("records"):
         card, column = MEASURES.card(row["measure"]), columns[row["measure"], row["parameters"]]
         if not card.smooth:
             assert np.isnan(row["se"])
@@ -271,7 +271,7 @@ def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str,
             assert np.isnan(row["se"])
             continue
         if card.without is not None:
-            left_out = results.left_out["e"][column].to_numpy()[None]
+            left_out = results._left_out["e"][column].to_numpy()[None]
             assert left_out.shape == (1, len(X))
         else:
             part = groups.get_group((row["measure"], row["parameters"]))
@@ -336,7 +336,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
 
     assert observed.sum() == 12
     assert (points.notna().any(axis=1) == observed).all()
-    for row in results.tidy().to_dict("records"):
+    for row in results.table.to_dict("records"):
         card = MEASURES.card(row["measure"])
         column = setting_names(results.table)[row["measure"], row["parameters"]]
         if card.level == "pair" and card.smooth:
@@ -359,7 +359,7 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
             assert row["se"] == pytest.approx(np.sqrt((1 - 12 / 40) * values.var(ddof=1) / 12), rel=1e-12)
             assert row["conf_method"] == METHODS["bets" if values.nunique() > 1 else "unseen"]
             assert row["target"] == "anchors"
-            assert row["conf_low"] <= exact.tidy().set_index(["measure", "parameters"]).loc[
+            assert row["conf_low"] <= exact.table.set_index(["measure", "parameters"]).loc[
                 (row["measure"], row["parameters"]), "value"
             ] <= row["conf_high"]  # fmt: skip
         if row["measure"] == "procrustes_rn_opt":  # its one scale is that of the anchors
@@ -372,8 +372,8 @@ def test_anchors(measures: str | tuple[str, ...]) -> None:
 def test_all_points_as_anchors_are_exact() -> None:
     """With as many anchors as points every value is the exact one, and the standard errors are 0."""
     settings: dict[str, Any] = {"labels": LABELS, "n_neighbors": [3, 8], "random_state": 0}
-    anchors = dreval.Evaluation(X, {"e": Y}, anchors=40, **settings).run("all", None).tidy()
-    exact = dreval.Evaluation(X, {"e": Y}, **settings).run("all", None, None).tidy()
+    anchors = dreval.Evaluation(X, {"e": Y}, anchors=40, **settings).run("all", None).table
+    exact = dreval.Evaluation(X, {"e": Y}, **settings).run("all", None, None).table
 
     np.testing.assert_array_equal(anchors["value"], exact["value"])
     assert (anchors["se"].dropna() == 0).all()
@@ -390,7 +390,7 @@ def test_all_points_as_anchors_are_exact() -> None:
 def test_intervals_that_cannot_be_had_say_so() -> None:
     """Where k is too large to leave points or groups out, the row has its value, no interval, and a reason."""
     ev = dreval.Evaluation(X[:9], {"e": Y[:9]}, n_neighbors=[3, 8], random_state=0)
-    table = ev.run(["continuity", "mrre_false"]).tidy()
+    table = ev.run(["continuity", "mrre_false"]).table
 
     assert table["value"].notna().all()
     assert table["se"].notna().tolist() == [True, False, True, False]
@@ -401,15 +401,15 @@ def test_neighbors_in_the_data_are_stored(monkeypatch: pytest.MonkeyPatch) -> No
     """Up to the largest k, ties by row number; none with anchors, with too many points, and without a pass."""
     tied = np.random.default_rng(1).integers(0, 3, size=(60, 3)).astype(float)
     stored = (
-        dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None).data_neighbors
+        dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=[4, 12]).run("continuity", tests=None)._data_neighbors
     )
 
     assert_array_equal(stored, nearest(tied, 12)[0])
     sampled = dreval.Evaluation(tied, {"e": tied[:, :2]}, n_neighbors=4, anchors=20)
-    assert sampled.run("continuity", tests=None, ci=None).data_neighbors is None
-    assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None).data_neighbors is None
+    assert sampled.run("continuity", tests=None, ci=None)._data_neighbors is None
+    assert dreval.Evaluation(X, {"e": Y}).run("procrustes_disparity", tests=None)._data_neighbors is None
     monkeypatch.setattr("dreval.evaluation.evaluation.MOST_LISTED", 39)
-    assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None).data_neighbors is None
+    assert dreval.Evaluation(X, {"e": Y}, n_neighbors=4).run("continuity", tests=None)._data_neighbors is None
 
 
 def test_no_pass_where_no_measure_needs_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -437,7 +437,7 @@ def test_the_smallest_data(n: int, d: int) -> None:
     image = np.random.default_rng(1).normal(size=(n, min(d, n)))
     labels = np.array(list("abcabca"))[:n]
     ev = dreval.Evaluation(X[:n], {"e": image}, labels=labels, n_neighbors=list(range(1, n)), random_state=0)
-    table = ev.run("all", options=FEW).tidy()
+    table = ev.run("all", options=FEW).table
     methods = [name for name in dreval.list_measures() if "method" in MEASURES.card(name).needs]
     rows = table[(table["test"] == "") & ~table["measure"].isin(methods)]
 
@@ -453,8 +453,8 @@ def test_three_hundred_embeddings() -> None:
     result = dreval.Evaluation(X[:30], images, n_neighbors=4, random_state=0).run("continuity")
     separate = dreval.Evaluation(X[:30], {"e217": images["e217"]}, n_neighbors=4, random_state=0).run("continuity")
 
-    assert result.tidy()["embedding"].tolist() == list(images)
-    assert result.tidy()["value"].nunique() > 200
+    assert result.table["embedding"].tolist() == list(images)
+    assert result.table["value"].nunique() > 200
     assert_equal_rows(rows_of(result, "e217"), rows_of(separate, "e217"))
 
 
@@ -467,9 +467,9 @@ def test_the_level_of_intervals_changes_their_ends_alone():
     ends = ["conf_low", "conf_high", "conf_level"]
 
     pd.testing.assert_frame_equal(
-        default.tidy().drop(columns=[*ends, "seconds"]), wide.tidy().drop(columns=[*ends, "seconds"])
+        default.table.drop(columns=[*ends, "seconds"]), wide.table.drop(columns=[*ends, "seconds"])
     )
-    row = wide.tidy().set_index("measure").loc["neighborhood_overlap"]
+    row = wide.table.set_index("measure").loc["neighborhood_overlap"]
     half = stats.t.ppf(0.995, 39) * row["se"]
     assert [row["conf_low"], row["conf_high"]] == pytest.approx([row["value"] - half, row["value"] + half])
     assert (row["conf_level"], row["n_groups"], row["n_resamples"]) == (0.99, 40, 0)

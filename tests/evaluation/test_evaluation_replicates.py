@@ -51,7 +51,7 @@ def mixed() -> dreval.Results:
 
 
 def rows_of(results: dreval.Results, name: str, measure: str) -> pd.DataFrame:
-    table = results.tidy()
+    table = results.table
     return table[(table["embedding"] == name) & (table["measure"] == measure)].reset_index(drop=True)
 
 
@@ -126,7 +126,7 @@ def test_runs_that_agree_up_to_rounding_have_no_interval() -> None:
 
     options = {"replicates": {"n_replicates": 10}}
     res = evaluation(a=wobbling, b=other_method).run(["procrustes_rc", "stress"], None, "replicates", options=options)
-    table, pairs = res.tidy(), res.compare().pairs
+    table, pairs = res.table, res.compare().pairs
     assert table.groupby(["embedding", "measure"])["value"].std().gt(0).any()
     assert table[["se", "conf_low"]].isna().all(axis=None)
     assert pairs["p_value"].isna().all()
@@ -143,7 +143,7 @@ def test_equal_runs_have_no_interval() -> None:
         return X[:, 2:]
 
     res = evaluation(fixed=first_columns, other=other_method).run("continuity", None, "replicates", options=OPTIONS)
-    row = res.tidy().iloc[0]
+    row = res.table.iloc[0]
     assert np.isnan(row["se"])
     assert np.isnan(row["conf_low"])
     assert row["note"] == "no interval: every run gave the same value"
@@ -163,7 +163,7 @@ def test_unused_replicates_are_not_run() -> None:
     assert len(calls) == 1
     resampled = dreval.Evaluation(X, {"counted": recorded, "xy": X[:, :2]}, n_neighbors=7, random_state=5)
     with pytest.warns(InputWarning, match="needs labels"):
-        rows = resampled.run("knn_accuracy", None, "replicates", options=OPTIONS).tidy()
+        rows = resampled.run("knn_accuracy", None, "replicates", options=OPTIONS).table
     assert rows["replicate"].tolist() == [0, 0]
     assert rows["note"].str.startswith("needs labels").all()
 
@@ -207,7 +207,7 @@ def test_methods_are_run_on_halves(over: str, source: Any, kind: str) -> None:
             values.append(value_of("trustworthiness", X[part], Y, LABELS[part], 3))
 
     assert_allclose(res.groups["value"], values, rtol=1e-12)
-    row = res.tidy().iloc[0]
+    row = res.table.iloc[0]
     expected = halves_interval(row["value"], np.reshape(values, (3, 2)), 41, (0, 1), kind)
     assert_allclose(
         [row["se"], row["conf_low"], row["conf_high"]], [expected.se, expected.low, expected.high], rtol=1e-9
@@ -220,14 +220,14 @@ def test_halves_without_a_value_give_no_interval() -> None:
     rare = np.array(["rare", *["common"] * 40])
     measures = ["silhouette", "average_local_error"]
     res = dreval.Evaluation(X, {"xy": X[:, :2]}, labels=rare, n_neighbors=7, random_state=5)
-    notes = res.run(measures, None, "subsampling", options=OPTIONS).tidy().set_index("measure")["note"]
+    notes = res.run(measures, None, "subsampling", options=OPTIONS).table.set_index("measure")["note"]
     result = dreval.Evaluation(X[:5], {"xy": X[:5, :2]}, n_neighbors=2, random_state=5).run(
         "continuity", None, "subsampling"
     )
 
     assert "no interval: at one half of the points `labels` must have at least" in notes["silhouette"]
     assert "no interval: the largest distance" in notes["average_local_error"]
-    assert result.tidy()["note"][0] == "no interval: too few points for halves"
+    assert result.table["note"][0] == "no interval: too few points for halves"
 
 
 @pytest.mark.parametrize("form", ["sparse", "precomputed"])
@@ -242,7 +242,7 @@ def test_halves_of_other_data(form: str) -> None:
     right = dreval.Evaluation(data, {"xy": X[:, :2]}, n_neighbors=7, random_state=5, metric=metric)
     measures = ["trustworthiness", "procrustes_rc", "knn_accuracy", "latent_r2"]
     with pytest.warns(InputWarning, match="needs l"):
-        left, right_table = (ev.run(measures, None, "subsampling", options=OPTIONS).tidy() for ev in (dense, right))
+        left, right_table = (ev.run(measures, None, "subsampling", options=OPTIONS).table for ev in (dense, right))
     ends = ["se", "conf_low", "conf_high"]
     assert_allclose(left.loc[0, ends].astype(float), right_table.loc[0, ends].astype(float), rtol=1e-12)
     assert right_table["conf_low"].notna().tolist() == [True, form == "sparse", False, False]
@@ -301,8 +301,8 @@ def test_other_embeddings_and_threads_change_no_number(mixed: dreval.Results) ->
     """An embedding has the same replicates and halves alone, with others, and on more threads."""
     for name, source in (("noisy", noisy), ("pca", "pca")):
         ev = dreval.Evaluation(X, {name: source}, labels=LABELS, n_neighbors=7, random_state=5, n_jobs=2)
-        separate = ev.run(MEASURES, None, "replicates", options=OPTIONS).tidy().drop(columns="seconds")
-        together = mixed.tidy()[mixed.tidy()["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
+        separate = ev.run(MEASURES, None, "replicates", options=OPTIONS).table.drop(columns="seconds")
+        together = mixed.table[mixed.table["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
         pd.testing.assert_frame_equal(separate, together, check_exact=True)
 
 

@@ -20,7 +20,7 @@ LABELS = np.array(["a", "b"] * 20)
 
 
 def rows_of(results: dreval.Results, name: str) -> pd.DataFrame:
-    table = results.tidy()
+    table = results.table
     return table[table["embedding"] == name].drop(columns="seconds").reset_index(drop=True)
 
 
@@ -114,7 +114,7 @@ def test_bundled_names_are_their_methods() -> None:
         result = dreval.Evaluation(wdbc, {"e": source}, random_state=0).run("default", None, None)
 
         assert_same_rows(rows_of(result, "e").drop(columns="dataset"), rows)
-        assert set(result.tidy()["dataset"]) == {"wdbc"}
+        assert set(result.table["dataset"]) == {"wdbc"}
 
 
 @pytest.mark.parametrize("dtype", ["uint8", "int8", "int64", "float32", "bool"])

@@ -54,14 +54,14 @@ def test_every_row_with_a_p_value_has_its_kind(result):
     """The values of ``p_kind`` are a closed list, and rows without a p-value have neither a kind nor a family."""
     comparisons = [result.compare(), dreval.compare(across(), tests="all", rope=0.1)]
     comparisons += [dreval.compare(across(missing=True))]
-    tables = [result.tidy(), *(c.pairs for c in comparisons), *(c.overall for c in comparisons)]
+    tables = [result.table, *(c.pairs for c in comparisons), *(c.overall for c in comparisons)]
     for table in tables:
         tested = table["p_value"].notna()
         assert set(table.loc[tested, "p_kind"]) <= KINDS
         assert (table.loc[~tested, "p_kind"] == "").all()
     for table in tables[:4]:
         assert (table.loc[table["p_value"].isna(), "family"] == "").all()
-    results = result.tidy().query("test != ''").set_index(["embedding", "test", "variable"])[["family", "p_kind"]]
+    results = result.table.query("test != ''").set_index(["embedding", "test", "variable"])[["family", "p_kind"]]
     assert results.loc["e"].to_dict("index") == {
         ("hsic", "labels"): {"family": "tests", "p_kind": "permutation"},
         ("cca", "labels"): {"family": "tests", "p_kind": "asymptotic"},
@@ -84,7 +84,7 @@ def test_kinds_of_single_tests():
     }
     assert {kind: test.p_kind for kind, test in kinds.items()} == {kind: kind for kind in kinds}
     assert dreval.hsic_test(x, y, permutation="cyclic", n_resamples=99).p_kind == "permutation"
-    assert dreval.bandwidth_curve(x, y, multiples=[1, 2], n_resamples=9).tidy()["p_kind"].eq("permutation").all()
+    assert dreval.bandwidth_curve(x, y, multiples=[1, 2], n_resamples=9).table["p_kind"].eq("permutation").all()
 
 
 def test_a_certificate_is_one_family_of_bootstrap_tests(result):

@@ -26,7 +26,7 @@ import dreval
 X = np.random.default_rng(0).normal(size=(300, 8))
 Y = X[:, :2] + 0.3 * np.random.default_rng(1).normal(size=(300, 2))
 ev = dreval.Evaluation(X, {"e": Y} | MORE, labels=X[:, 0] > 0, n_neighbors=10, random_state=0)
-table = ev.run(MEASURES, TESTS, n_resamples=99).tidy()
+table = ev.run(MEASURES, TESTS, n_resamples=99).table
 columns = ["value", "se", "conf_low", "conf_high", "chance", "effect_size", "p_value"]
 print(json.dumps(table[columns].fillna(-9.0).to_numpy(dtype=float).tolist()))
 """

@@ -45,7 +45,7 @@ def table(measures: Any, limit: int | None, seed: int = 0, tests: Any = None, **
 
 def by_measure(result: Any) -> pd.DataFrame:
     """Numbers of each embedding and measure."""
-    return result.tidy().set_index(["embedding", "measure"])
+    return result.table.set_index(["embedding", "measure"])
 
 
 @pytest.mark.slow
@@ -119,7 +119,7 @@ def test_measures_that_need_all_ranks_raise_an_error_by_name() -> None:
 def test_tests_of_permuted_embeddings_run() -> None:
     """Statistics are those of the pass in memory, and p-values of an unrelated map are not small."""
     requested = ["kcca", "hsic"]
-    limited, unlimited = (table(["stress"], limit, tests=requested, n_resamples=99).tidy() for limit in (1000, None))
+    limited, unlimited = (table(["stress"], limit, tests=requested, n_resamples=99).table for limit in (1000, None))
     limited, unlimited = limited[limited["test"] != ""], unlimited[unlimited["test"] != ""]
     assert_array_equal(limited["test"], unlimited["test"])
     assert sorted(set(limited["test"])) == sorted(requested)

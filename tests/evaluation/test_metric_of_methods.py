@@ -99,7 +99,7 @@ def test_the_metric_reaches_a_method_that_has_one(metric):
     Y = ClassicalMDS(metric=metric).fit_transform(X)
     np.testing.assert_array_equal(results.embeddings["m"], Y)
     if metric != "hamming":  # which has ties
-        assert results.tidy()["value"].item() == pytest.approx(oracle(X, Y, n_neighbors=7, metric=metric), abs=1e-12)
+        assert results.table["value"].item() == pytest.approx(oracle(X, Y, n_neighbors=7, metric=metric), abs=1e-12)
     assert results.recipe["sources"]["m"]["parameters"]["metric"] == repr(metric)
     assert codes(results, "m") == []
     assert "not passed" not in str(results.summary())
@@ -140,7 +140,7 @@ def test_the_metric_that_does_not_reach_a_method_is_reported():
     assert "cosine (not passed to the methods of isomap, instance, own and 5 more)" in messages
     assert "cosine (not of 8 methods)" in str(results.summary(full=True))
     assert "was run with isomap__metric='l1'" in " ".join(map(str, results.notes["text"]))
-    value = results.tidy().set_index("embedding")["value"]
+    value = results.table.set_index("embedding")["value"]
     euclidean = np.asarray(dreval.embed(X, "classical_mds"))
     assert value["option"] == value["own"] == pytest.approx(oracle(X, euclidean, n_neighbors=7, metric="cosine"))
 
@@ -192,7 +192,7 @@ def test_the_call_of_a_result_reproduces_it(tmp_path):
     assert "not passed to the methods of p and o" in " ".join(str(loaded.summary()).split())
     assert loaded.recipe["call"].count("metric=") == 2
     output = eval(loaded.recipe["call"], {"dreval": dreval, "data": X})
-    assert output.tidy()["value"].tolist() == results.tidy()["value"].tolist()
+    assert output.table["value"].tolist() == results.table["value"].tolist()
 
 
 def test_sweep_noise_test_and_study_pass_the_metric(tmp_path):

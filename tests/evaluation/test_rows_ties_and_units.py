@@ -65,7 +65,7 @@ def test_row_ids_are_not_a_coordinate() -> None:
     results = dreval.Evaluation(X, {"e": table, "pca": "pca"}).run("trustworthiness", ci=None)
 
     assert "row ids in column 'id'" in results.failed["e"]
-    assert results.tidy()["value"].notna().tolist() == [False, True]
+    assert results.table["value"].notna().tolist() == [False, True]
 
 
 @pytest.mark.parametrize("classes", [1, 2, 12, 59])
@@ -75,7 +75,7 @@ def test_classes_among_the_coordinates_are_noted(classes: int) -> None:
     results = dreval.Evaluation(X, {"e": table}).run("trustworthiness", ci=None)
     messages = results.notes.query("code == 'source.doubtful'")
 
-    assert results.tidy()["value"].iloc[0] == dreval.trustworthiness(X, table.to_numpy(float))
+    assert results.table["value"].iloc[0] == dreval.trustworthiness(X, table.to_numpy(float))
     doubts = [
         (doubt.code, dict(doubt.values)["columns"]) for values in messages["values"] for doubt in values["doubts"]
     ]
@@ -101,7 +101,7 @@ def test_a_favorable_order_of_ties_is_noted() -> None:
     data = np.repeat(X[:6], 5, axis=0)
     ev = dreval.Evaluation(data, {"e": data[:, :2]}, n_neighbors=4, labels=list("abc") * 10, random_state=0)
     results = ev.run(["r_nx_auc", "knn_accuracy"], None, None)
-    area, accuracy = (row for _, row in results.tidy().iterrows())
+    area, accuracy = (row for _, row in results.table.iterrows())
     key = "ties are broken by row number in both spaces, which makes this value too favorable"
     assert_allclose(area["value"], area["best"], rtol=1e-12)
     assert area["best"] - area["worst"] > 0.05
@@ -133,7 +133,7 @@ def test_equal_embeddings_have_equal_chance() -> None:
     """The chance value is a mean over exchanges of points that are the same for every embedding, and hardly varies."""
     embeddings = dict.fromkeys("abc", Y)
     tables = [
-        dreval.Evaluation(X, embeddings, labels=KINDS.to_numpy(), random_state=seed).run(tests=None, ci=None).tidy()
+        dreval.Evaluation(X, embeddings, labels=KINDS.to_numpy(), random_state=seed).run(tests=None, ci=None).table
         for seed in range(12)
     ]
     accuracy = np.array([t.loc[t["measure"] == "knn_accuracy", "chance"] for t in tables])
@@ -144,7 +144,7 @@ def test_equal_embeddings_have_equal_chance() -> None:
 
 def test_values_without_spread_have_no_interval() -> None:
     """A value that no left-out group changes has no standard error and no interval, with a note."""
-    row = dreval.Evaluation(X, {"copy": X}).run("trustworthiness").tidy().iloc[0]
+    row = dreval.Evaluation(X, {"copy": X}).run("trustworthiness").table.iloc[0]
 
     assert row["value"] == 1
     assert np.isnan(row["se"])
@@ -155,11 +155,11 @@ def test_values_without_spread_have_no_interval() -> None:
 def test_none_as_text() -> None:
     """ "none" is None, for tests, intervals and adjustment."""
     evaluation = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0)
-    spoken = evaluation.run("trustworthiness", "none", "none", adjust="none").tidy()
+    spoken = evaluation.run("trustworthiness", "none", "none", adjust="none").table
 
     pd.testing.assert_frame_equal(
         spoken.drop(columns="seconds"),
-        evaluation.run("trustworthiness", None, None, adjust=None).tidy().drop(columns="seconds"),
+        evaluation.run("trustworthiness", None, None, adjust=None).table.drop(columns="seconds"),
     )
 
 
@@ -169,7 +169,7 @@ def test_values_whose_squares_are_no_numbers() -> None:
     for measure in ("procrustes_rn", "sammon_stress"):
         with pytest.raises(DrevalError, match="must have units in which the value of this measure is at most 1e\\+150"):
             getattr(dreval, measure)(X * 1e-58, Y * 1e58)
-        row = dreval.Evaluation(X * 1e-58, {"e": Y * 1e58}).run([measure, "procrustes_rc"], ci=None).tidy()
+        row = dreval.Evaluation(X * 1e-58, {"e": Y * 1e58}).run([measure, "procrustes_rc"], ci=None).table
         assert row["value"].isna().tolist() == [True, False]
         assert "must have units" in row["note"].iloc[0]
 
@@ -217,7 +217,7 @@ def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
     labels, latent = rng.integers(0, 3, 40) ** 2, rng.normal(size=(40, 2))
     embedded = np.c_[Y[:40], Y[:40, 0]]  # rank 2
     evaluation = dreval.Evaluation(X[:40], {"e": embedded}, labels=labels, latent=latent, random_state=0)
-    table = evaluation.run(["neighborhood_hit", "latent_r2"], ci=None).tidy().set_index("measure")
+    table = evaluation.run(["neighborhood_hit", "latent_r2"], ci=None).table.set_index("measure")
 
     assert table.loc["latent_r2", "chance"] == pytest.approx(2 / 39)
     sizes = np.bincount(labels)
@@ -239,12 +239,12 @@ def test_the_effect_of_ties_and_anchors_is_noted() -> None:
         tied = dreval.Evaluation(integers, {"e": integers[:, :2]}, labels=kinds, random_state=0).run(
             measures, tests=None
         )
-        assert all("ties are broken by row number" in note for note in tied.tidy()["note"])
-    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(requested, tests=None).tidy()
+        assert all("ties are broken by row number" in note for note in tied.table["note"])
+    free = dreval.Evaluation(X, {"e": Y}, labels=KINDS.to_numpy(), random_state=0).run(requested, tests=None).table
     assert not free["note"].str.contains("change the chance level").any()
 
     evaluation = dreval.Evaluation(X, {"e": Y}, anchors=20, random_state=0)
-    notes = evaluation.run(["density_kl", "density_l1", "average_local_error", "q_local", "q_global"]).tidy()["note"]
+    notes = evaluation.run(["density_kl", "density_l1", "average_local_error", "q_local", "q_global"]).table["note"]
     assert ["too high" in note for note in notes] == [True] * 3 + [False] * 2
     assert ["too low" in note for note in notes] == [False] * 3 + [True] * 2
     assert not notes.str.contains("jumps").any()

@@ -66,7 +66,7 @@ def evaluation(random_state: Any = 0, data: np.ndarray = X, **arguments: Any) ->
 
 def numbers(results: dreval.Results) -> pd.DataFrame:
     """The table without the time it took."""
-    return results.tidy().drop(columns="seconds")
+    return results.table.drop(columns="seconds")
 
 
 @pytest.mark.parametrize("ci", ["points", "replicates"])
@@ -83,7 +83,7 @@ def test_a_second_run_computes_no_embedding_and_is_equal(tmp_path: Path, ci: str
     assert CountedMethod.calls() == output >= 2
     for result in (single, results):
         pd.testing.assert_frame_equal(numbers(result), expected, check_exact=True)
-    assert single.tidy()["seconds"].min() > 0
+    assert single.table["seconds"].min() > 0
 
 
 def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_failures_are_repeated_and_other_files_raise_an_error(tmp_path: Path) ->
         return points[:, :n_components]
 
     ev = dreval.Evaluation(X, {"shaky": shaky}, n_neighbors=5, random_state=0)
-    with pytest.warns(dreval.errors.EmbeddingFailed):
+    with pytest.raises(dreval.errors.MethodFailed, match="no memory"):
         ev.run(MEASURES, None, None, store=store)
     (tmp_path / "text").write_text("text" * 1000)
     for path in (tmp_path / "text", tmp_path, tmp_path / "none" / "s.journal", 3):

@@ -91,7 +91,7 @@ def test_nearly_parallel_rows_in_other_forms(form):
     expected = oracle(D, Y, n_neighbors=7, metric="precomputed")
     assert dreval.trustworthiness(table, Y, metric="cosine", n_neighbors=7) == pytest.approx(expected, abs=1e-12)
     results = dreval.Evaluation(table, {"Y": Y}, metric="cosine", n_neighbors=7).run("trustworthiness", None, None)
-    assert results.tidy()["value"].item() == pytest.approx(expected, abs=1e-12)
+    assert results.table["value"].item() == pytest.approx(expected, abs=1e-12)
 
 
 @pytest.mark.parametrize("p", [5, 30])
@@ -127,7 +127,7 @@ def test_anchors_among_many_points_keep_the_digits(form, p, monkeypatch):
     results = ev.run("trustworthiness", None, None)
     rows = results.points["Y"].index.to_numpy()
     assert len(rows) == 20
-    assert results.tidy()["value"].item() == pytest.approx(at_rows(expected, Y, rows, 7), abs=1e-12)
+    assert results.table["value"].item() == pytest.approx(at_rows(expected, Y, rows, 7), abs=1e-12)
 
 
 def test_a_near_row_of_an_anchor_is_found_in_its_block():

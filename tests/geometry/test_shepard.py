@@ -108,9 +108,9 @@ def test_no_shepard_table_without_a_measure_of_pairs(monkeypatch):
     real = owner._compute_pairs
     monkeypatch.setattr(owner, "_compute_pairs", lambda view: calls.append(1) or real(view))
     ev = dreval.Evaluation(X, {"a": Y, "b": X[:, :1]}, n_neighbors=3, random_state=0)
-    assert ev.run("trustworthiness", ci=None).shepard == {}
+    assert ev.run("trustworthiness", ci=None)._shepard == {}
     assert not calls
-    assert list(ev.run("spearman_distance", ci=None).shepard) == ["a", "b"]
+    assert list(ev.run("spearman_distance", ci=None)._shepard) == ["a", "b"]
     assert len(calls) == 2
 
 
@@ -119,12 +119,12 @@ def test_sampled_pairs_and_anchors_are_noted(monkeypatch):
     monkeypatch.setattr(owner, "EXACT_POINTS", 50)
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 1000)
     ev = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0)
-    sampled = ev.run("spearman_distance", ci=None).shepard["a"]
+    sampled = ev.run("spearman_distance", ci=None)._shepard["a"]
     assert (sampled.pairs, sampled.total) == (1000, 90 * 89 // 2)
     assert sampled.counts.sum() == 1000
     monkeypatch.setattr(owner, "SAMPLED_PAIRS", 10**6)
     anchors = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0, anchors=20)
-    anchored = anchors.run("spearman_distance").shepard["a"]
+    anchored = anchors.run("spearman_distance")._shepard["a"]
     assert (anchored.pairs, anchored.anchored, sampled.anchored) == (20 * 89, True, False)
 
 
@@ -132,8 +132,8 @@ def test_saved_and_loaded(tmp_path):
     """The table is equal to the last bit."""
     results = dreval.Evaluation(X, {"a": Y}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
-    for name, value in vars(results.shepard["a"]).items():
-        np.testing.assert_array_equal(getattr(loaded.shepard["a"], name), value)
+    for name, value in vars(results._shepard["a"]).items():
+        np.testing.assert_array_equal(getattr(loaded._shepard["a"], name), value)
 
 
 @pytest.mark.parametrize("image", [np.zeros((12, 2)), np.full((12, 1), 1e60) * np.arange(12)[:, None] / 12])

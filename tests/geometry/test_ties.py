@@ -240,7 +240,7 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
     X, labels = rng.normal(size=(40, 3)), np.arange(40) % 3
     Y = np.round(X[:, :2])
     names = ["r_nx_auc", "knn_accuracy", "neighborhood_hit"]
-    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).tidy()
+    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).table
     options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
     for name, row in table.set_index("measure").iterrows():
         direct = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")

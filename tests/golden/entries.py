@@ -118,9 +118,9 @@ class Entries:
 
     def results(self, results: Any, label: str = "", *, points: bool = True) -> None:
         """Add the tables of an evaluation: values, points, ranking, curves, null distributions, neighbors, notes."""
-        self.frame([table("tidy", label)], results.tidy(), TIDY_KEYS)
+        self.frame([table("tidy", label)], results.table, TIDY_KEYS)
         self.frame([table("glance", label)], results.glance(), ["embedding"])
-        if results.tidy()["se"].notna().any():  # without intervals there is no ranking
+        if results.table["se"].notna().any():  # without intervals there is no ranking
             ranking = results.ranking().drop(columns=[*VALUE_COLUMNS])
             self.frame([table("ranking", label)], ranking, STANDING_KEYS)
         for name in results.embeddings if points else ():
@@ -133,13 +133,13 @@ class Entries:
         for (measure, *pair), curve in results.curve_differences.groupby(["measure", "first", "second"], sort=False):
             columns = curve[["K", "difference", "band_low", "band_high"]]
             self.columns([table("curve difference", label), measure, *pair], columns)
-        for key, cells in results.nulls.groupby(["test", "variable", "embedding"], sort=False):
+        for key, cells in results._nulls.groupby(["test", "variable", "embedding"], sort=False):
             self.columns([table("null", label), *key], cells[["low", "high", "count"]])
-        for name, shepard in results.shepard.items():
+        for name, shepard in results._shepard.items():
             for part in ("counts", "x_edges", "y_edges", "step_edges", "steps"):
                 self.array([table("shepard", label), name, part], getattr(shepard, part))
-        if results.data_neighbors is not None:
-            self.array([table("neighbors in the data", label)], results.data_neighbors)
+        if results._data_neighbors is not None:
+            self.array([table("neighbors in the data", label)], results._data_neighbors)
         self.note_table([table("notes", label)], results.notes)
 
     def comparison(self, comparison: Any, label: str = "") -> None:

@@ -420,7 +420,7 @@ def sweep_of_settings(entries: Entries) -> None:
     entries.frame(["sweep", "values"], sweep.values, ["measure", "parameters", "setting", "replicate"])
     entries.notes(["sweep"], sweep.notes)
     halves = dreval.sweep(X, "isomap", {"n_neighbors": [6, 10, 20]}, over="halves", random_state=0, progress=False)
-    entries.frame(["sweep isomap", "tidy"], halves.tidy(), ["measure", "parameters", "n_neighbors"])
+    entries.frame(["sweep isomap", "tidy"], halves.table, ["measure", "parameters", "n_neighbors"])
     entries.array(["sweep isomap", "best set"], [setting["n_neighbors"] for setting in halves.best_set()])
 
 
@@ -656,8 +656,8 @@ def settings_and_columns(entries: Entries) -> None:
     fixed: dict[str, Any] = {"n_resamples": 49, "random_state": 0}
     for name in ("hsic", "kcca"):
         curve = dreval.bandwidth_curve(X[:, :2], y, test=name, multiples=[0.25, 1.0, 4.0], **fixed)
-        entries.frame([f"bandwidth_curve {name}"], curve.tidy())
-    entries.frame(["kappa_curve"], dreval.kappa_curve(X[:, :2], y, kappas=[0.01, 0.1, 0.5], **fixed).tidy())
+        entries.frame([f"bandwidth_curve {name}"], curve.table)
+    entries.frame(["kappa_curve"], dreval.kappa_curve(X[:, :2], y, kappas=[0.01, 0.1, 0.5], **fixed).table)
     entries.frame(["dependence_ranking", "numbers"], dreval.dependence_ranking(X, y), ["feature"], ordered=True)
     frame = pd.DataFrame(X, columns=list("pqrst"))
     entries.frame(

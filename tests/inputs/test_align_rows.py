@@ -216,6 +216,6 @@ def test_another_order_of_bytes_has_no_effect() -> None:
             ids=np.arange(40).astype(f"{order}i4"),
         )
         test = dreval.hsic_test(X[:, 0], labels.astype(f"{order}f4"), random_state=0)
-        return [*ev.run(["trustworthiness", "silhouette"], None, None).tidy()["value"], test.p_value]
+        return [*ev.run(["trustworthiness", "silhouette"], None, None).table["value"], test.p_value]
 
     assert values(">") == values("<")

@@ -305,12 +305,12 @@ def test_values_are_written_next_to_their_cells(ad: ModuleType, tmp_path: Path) 
     loaded = ad.read_h5ad(tmp_path / "out.h5ad")
     assert np.array_equal(loaded.obs["dreval_r_nx_auc_umap"], turned.obs["dreval_r_nx_auc_umap"])
     stored = loaded.uns["dreval"]
-    assert np.array_equal(stored["table"]["value"], result.tidy()["value"])
-    assert stored["table"]["measure"].tolist() == result.tidy()["measure"].tolist()
+    assert np.array_equal(stored["table"]["value"], result.table["value"])
+    assert stored["table"]["measure"].tolist() == result.table["measure"].tolist()
     assert set(stored["columns"]["column"]) == {name for name in loaded.obs if name.startswith("dreval_")}
     assert json.loads(stored["recipe"])["data_sha256"] == result.recipe["data_sha256"]
     repeated = dreval.Evaluation(loaded[CELLS], {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
-    assert repeated.run("trustworthiness", None, None).tidy()["value"][0] == result.tidy()["value"][0]
+    assert repeated.run("trustworthiness", None, None).table["value"][0] == result.table["value"][0]
 
 
 def test_earlier_columns_are_replaced(ad: ModuleType) -> None:

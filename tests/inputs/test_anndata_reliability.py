@@ -46,7 +46,7 @@ def test_methods_are_run_on_the_matrix_of_cells(cells: Any) -> None:
     swept = [
         dreval.sweep(X, "isomap", {"n_neighbors": [8, 15]}, n_replicates=3, random_state=0) for X in (cells, cells.X)
     ]
-    pd.testing.assert_frame_equal(swept[0].tidy(), swept[1].tidy())
+    pd.testing.assert_frame_equal(swept[0].table, swept[1].table)
 
 
 @pytest.mark.parametrize("name", list(MAPS))
@@ -71,4 +71,4 @@ def test_stored_maps_are_scored_by_their_names(cells: Any, name: str) -> None:
 def test_dimensions_are_those_of_the_matrix(cells: Any) -> None:
     """Intrinsic dimension and parallel analysis of AnnData."""
     for of in (dreval.intrinsic_dimension, dreval.parallel_analysis):
-        pd.testing.assert_frame_equal(of(cells, random_state=0).tidy(), of(cells.X, random_state=0).tidy())
+        pd.testing.assert_frame_equal(of(cells, random_state=0).table, of(cells.X, random_state=0).table)

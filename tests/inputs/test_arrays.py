@@ -148,7 +148,7 @@ def test_distances_of_a_frame_follow_its_names() -> None:
     assert tuple(map(str, turned.notes)) == ("Columns of the distances were put into the order of the rows, by name.",)
     options = {"metric": "precomputed", "n_neighbors": 3, "random_state": 0}
     result = [dreval.Evaluation(d, {"e": X[:, :2]}, **options).run(ci=None) for d in (frame, frame[names[::-1]])]
-    assert np.array_equal(result[0].tidy()["value"], result[1].tidy()["value"], equal_nan=True)
+    assert np.array_equal(result[0].table["value"], result[1].table["value"], equal_nan=True)
     unrelated = frame.set_axis([f"V{j}" for j in range(8)], axis=1)
     assert np.array_equal(as_data(unrelated, metric="precomputed").X, turned.X)
 

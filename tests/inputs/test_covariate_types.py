@@ -55,7 +55,7 @@ def naive_hsic_p(left: np.ndarray, right: np.ndarray, n_resamples: int, seed: in
 def test_integers_of_every_container_are_numbers(kind: str) -> None:
     """Statistic and p-value equal naive HSIC with a Gaussian kernel of age."""
     ev = dreval.Evaluation(X, {"e": Y}, covariates={"age": INTEGERS[kind]}, random_state=0)
-    row = ev.run(None, "hsic").tidy().iloc[0]
+    row = ev.run(None, "hsic").table.iloc[0]
     statistic, p = naive_hsic_p(Y, AGE.astype(float), 199, 1)
     assert row["statistic"] == pytest.approx(statistic)
     assert (row["p_value"] <= 0.01) == (p <= 0.01) == True  # noqa: E712
@@ -66,7 +66,7 @@ def test_integers_of_every_container_are_numbers(kind: str) -> None:
 def test_the_example_of_the_rule() -> None:
     """A count column is as significant as an integer as it is as a float, and as text it is not."""
     tables = [
-        dreval.Evaluation(X, {"e": Y}, covariates={"age": values}, random_state=0).run(None, ["hsic", "kcca"]).tidy()
+        dreval.Evaluation(X, {"e": Y}, covariates={"age": values}, random_state=0).run(None, ["hsic", "kcca"]).table
         for values in (AGE, AGE.astype(float), AGE.astype(str))
     ]
     assert tables[0]["p_value"].tolist() == tables[1]["p_value"].tolist()

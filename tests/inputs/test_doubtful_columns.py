@@ -41,7 +41,7 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def value_of(data: Any, embedding: Any, **settings: Any) -> float:
     """Return the trustworthiness at 15 neighbors."""
     results = dreval.Evaluation(data, {"u": embedding}, random_state=0, **settings).run("trustworthiness", None, None)
-    return float(results.tidy()["value"].iloc[0])
+    return float(results.table["value"].iloc[0])
 
 
 def doubts_of(embedding: Any, data: Any = X) -> dict[str, tuple[str, ...]]:
@@ -84,7 +84,7 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     results = dreval.Evaluation(X, {"u": in_form(table, form)}, random_state=0).run("trustworthiness", None, None)
 
     expected = trustworthiness(X, table.to_numpy(), n_neighbors=K)
-    assert results.tidy()["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
+    assert results.table["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
     ratio = COUNTS.std() / Y.std(axis=0).max()
     assert ratio > MIN_SPREAD_RATIO
     advice = "frame[['x', 'y']]" if form in ("frame", "polars") else f"'e.{form}:x,y'"
@@ -321,8 +321,8 @@ def test_an_id_column_in_both_tables_raises_an_error_and_its_hint_works(form: st
     """In any order of rows, `ids` removes it from the features and the coordinates, and matches rows."""
     data, table = DATA.assign(gene_id=IDS), MAP.assign(gene_id=IDS).iloc[order].reset_index(drop=True)
     table = in_form(table, form)
-    with pytest.warns(dreval.errors.EmbeddingFailed, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
-        assert np.isnan(value_of(data, table))
+    with pytest.raises(InputError, match=r"the column 'gene_id' of the data.* pass ids='gene_id'"):
+        value_of(data, table)
     expected = trustworthiness(X, Y, n_neighbors=K)
     assert value_of(data, table, ids="gene_id") == pytest.approx(expected, abs=1e-12)
     if form == "frame":
@@ -352,7 +352,7 @@ def test_a_table_with_numbered_patients(shared_data: Path) -> None:
         as_source("e.csv", "u", as_data("d.csv"))
     expected = trustworthiness(scaled, scores, n_neighbors=K)
     ev = dreval.Evaluation("d.csv", {"u": "e.csv"}, ids="patient_key", random_state=0)
-    result = ev.run("trustworthiness", None, None).tidy()["value"].iloc[0]
+    result = ev.run("trustworthiness", None, None).table["value"].iloc[0]
     assert result == pytest.approx(expected, abs=1e-9)
     with_ids = trustworthiness(np.c_[scaled, patients], np.c_[scores, patients], n_neighbors=K)
     assert with_ids > 0.999 > expected  # the value with the repeated column

@@ -402,7 +402,7 @@ def test_factors_of_r_are_labels(tmp_path: Path, name: str) -> None:
     is_known = table["Species"].notna().to_numpy()[order]
     target = table["Species"].to_numpy()[order]
     assert ev.data.labels.values[is_known].tolist() == target[is_known].tolist()
-    received = ev.run("silhouette", None, None).tidy().value.iloc[0]
+    received = ev.run("silhouette", None, None).table.value.iloc[0]
     assert received == pytest.approx(metrics.silhouette_score(Y[order][is_known], target[is_known]), rel=1e-9)
 
 

@@ -46,7 +46,7 @@ def disparity(A: np.ndarray, d: int = 2) -> float:
 def value(data: Any, embedding: Any = "pca", **settings: Any) -> float:
     """Procrustes disparity of an embedding by ``Evaluation``."""
     ev = dreval.Evaluation(data, {"u": embedding}, random_state=0, **settings)
-    return float(ev.run("procrustes_disparity", None, None).tidy().value.iloc[0])
+    return float(ev.run("procrustes_disparity", None, None).table.value.iloc[0])
 
 
 def codes(notes: Any) -> list[str]:

@@ -221,7 +221,7 @@ def read_values(layout: Layout, files: WrittenFiles, folder: str) -> tuple[dict[
             )
         except DrevalError as error:
             return None, [str(error)]
-    table = results.tidy().set_index("measure")
+    table = results.table.set_index("measure")
     texts = [*results.notes.text, *(str(warning.message) for warning in records), *table.note]
     values = table.value.dropna().to_dict()
     return (values or None), texts

@@ -125,13 +125,13 @@ def test_every_measure_of_labels_is_that_of_the_labeled_points(
 def test_a_point_without_label_has_no_influence(with_gaps: dreval.Results, labeled_only: dreval.Results) -> None:
     """Leave-one-out values equal those of the labeled points, and the value itself where a point has no label."""
     full, part = with_gaps, labeled_only
-    label_columns = [name for name in full.left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
+    label_columns = [name for name in full._left_out["e"].columns if name.partition("(")[0] in OF_LABELS]
     values = full.table.set_index("measure")["value"]
 
     assert label_columns
     for name in label_columns:
-        np.testing.assert_array_equal(full.left_out["e"][name][IS_LABELED], part.left_out["e"][name])
-        assert (full.left_out["e"][name][~IS_LABELED] == values[name.partition("(")[0]]).all()
+        np.testing.assert_array_equal(full._left_out["e"][name][IS_LABELED], part._left_out["e"][name])
+        assert (full._left_out["e"][name][~IS_LABELED] == values[name.partition("(")[0]]).all()
 
 
 def test_everything_else_uses_all_points(with_gaps: dreval.Results) -> None:

@@ -98,7 +98,7 @@ def test_labels_and_coordinates_in_zarr(tmp_path: Path) -> None:
         with pytest.raises(InputError, match="must hold all of its data itself"):
             call()
     results = dreval.Evaluation(X, {"good": X[:, :2], "bad": table}, n_neighbors=5).run("trustworthiness", None, None)
-    assert results.tidy().set_index("embedding")["value"].isna().to_dict() == {"good": False, "bad": True}
+    assert results.table.set_index("embedding")["value"].isna().to_dict() == {"good": False, "bad": True}
 
 
 def opened(kind: str, folder: Path, shape: tuple[int, ...]) -> Any:

@@ -62,7 +62,7 @@ def statistic_of(name: str, side: str, A: Any) -> float:
 
 def found_or_raised(source: Any) -> float:
     """Return the value of an embedding in an evaluation, or raise its reason if it has none."""
-    row = dreval.Evaluation(X, {"e": source}, random_state=0).run("stress", None, None).tidy().iloc[0]
+    row = dreval.Evaluation(X, {"e": source}, random_state=0).run("stress", None, None).table.iloc[0]
     if row["note"].startswith("`embeddings['e']`"):
         raise InputError("e", "must have a value", row["note"], "See the note.")
     return float(row["value"])

@@ -95,7 +95,7 @@ def test_the_hints_lead_to_the_silhouette_of_scikit_learn() -> None:
 
     def value(labels: Any) -> float:
         ev = dreval.Evaluation("x.csv", {"u": Y}, labels=labels, random_state=0)
-        return float(ev.run("silhouette", None, None).tidy()["value"].iloc[0])
+        return float(ev.run("silhouette", None, None).table["value"].iloc[0])
 
     with pytest.raises(
         InputError, match=r"'c0-1' only in the data, 'c\d+' only in `labels`.*drop the column 'Barcode'"
@@ -223,7 +223,7 @@ def test_ids_that_were_passed_follow_the_same_rule() -> None:
 def value_of(data: Any, source: Any) -> float:
     """Return the trustworthiness at 15 neighbors."""
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
-    return float(results.tidy()["value"].iloc[0])
+    return float(results.table["value"].iloc[0])
 
 
 class Frames:
@@ -267,12 +267,12 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     """The value is that of scikit-learn on the ordered rows, and the results have the note."""
     source = make(frame)
     results = dreval.Evaluation(data, {"u": source}, random_state=0).run("trustworthiness", None, None)
-    assert results.tidy()["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
+    assert results.table["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
     codes = [code for code in results.notes["code"] if code.startswith("rows.")]
     assert codes == ([] if code is None else [code])
     unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
     with unused:
-        assert dreval.trustworthiness(data, source) == pytest.approx(results.tidy()["value"].iloc[0])
+        assert dreval.trustworthiness(data, source) == pytest.approx(results.table["value"].iloc[0])
 
 
 @pytest.mark.parametrize("data", [X, pd.DataFrame(X)])
@@ -342,7 +342,7 @@ def test_re_runs_are_matched_too(tmp_path: Path) -> None:
     for _ in range(2):
         options = {"replicates": {"n_replicates": 3}}
         results = ev.run("trustworthiness", None, "replicates", options=options, store=store)
-        values = results.tidy()["value"].to_numpy()
+        values = results.table["value"].to_numpy()
         assert len(values) == 3
         assert values == pytest.approx(expected, abs=1e-6)
         assert [code for code in results.notes["code"] if code.startswith("rows.")] == ["rows.matched"]
@@ -358,7 +358,7 @@ def test_a_failed_match_of_one_embedding_affects_no_other() -> None:
     ev = dreval.Evaluation(CELLS, {"bad": returns(SHUFFLED.set_axis(BARE)), "good": Y}, random_state=0)
     with pytest.warns(dreval.errors.EmbeddingFailed, match="bad: .*0 of 60 ids of the data found"):
         results = ev.run("trustworthiness", None, None)
-    assert results.tidy()["value"].isna().tolist() == [True, False]
+    assert results.table["value"].isna().tolist() == [True, False]
 
 
 @pytest.mark.parametrize("names", [1000 + 7 * np.arange(178), [f"W{i:03d}" for i in range(178)], np.arange(1, 179)])
@@ -376,7 +376,7 @@ def test_a_public_table_with_an_id_column_of_another_name(names: Any, capsys: py
     expected = [trustworthiness(scaled, scores, n_neighbors=15), silhouette_score(scores, kinds)]
     measures = ["trustworthiness", "silhouette"]
     ev = dreval.Evaluation("d.csv", {"pca": "e.csv"}, labels="l.csv:cultivar", ids="bottle", random_state=0)
-    result = ev.run(measures, None, None).tidy().set_index("measure")["value"]
+    result = ev.run(measures, None, None).table.set_index("measure")["value"]
     assert result[measures].tolist() == pytest.approx(expected, abs=1e-9)
     call = ["evaluate", "d.csv", "-e", "pca=e.csv", "--labels", "l.csv:cultivar", "--ids", "bottle"]
     options = ["--measures", ",".join(measures), "--tests", "none", "--ci", "none", "--json", "--random-state", "0"]

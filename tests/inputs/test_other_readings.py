@@ -18,7 +18,7 @@ from sklearn.manifold import trustworthiness as oracle
 from sklearn.neighbors import kneighbors_graph
 
 import dreval
-from dreval.errors import EmbeddingFailed, InputError, InputWarning
+from dreval.errors import DrevalError, InputError, InputWarning
 from dreval.inputs import data as module
 from dreval.inputs.data import as_data
 from dreval.inputs.files import unpack
@@ -141,10 +141,9 @@ def test_other_square_data_are_features():
 
 def failure(data, embedding, **options):
     """The reason why an embedding has no value."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", EmbeddingFailed)
-        results = dreval.Evaluation(data, {"e": embedding}, **options).run("trustworthiness", None, None)
-    return str(results.failed["e"])
+    with pytest.raises(DrevalError) as error:
+        dreval.Evaluation(data, {"e": embedding}, **options).run("trustworthiness", None, None)
+    return str(error.value)
 
 
 TABLES = {

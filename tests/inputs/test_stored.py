@@ -220,7 +220,7 @@ def numbers(X: Any, Y: Any, labels: Any, **settings: Any) -> tuple[np.ndarray, A
         warnings.simplefilter("ignore")
         ev = dreval.Evaluation(X, {"y": Y}, labels=labels, anchors=40, n_neighbors=4, random_state=1, **settings)
         results = ev.run(NAMES, "hsic", n_resamples=9)
-    return results.tidy()[["value", "conf_low", "conf_high", "p_value"]].to_numpy(float), results
+    return results.table[["value", "conf_low", "conf_high", "p_value"]].to_numpy(float), results
 
 
 @pytest.mark.parametrize("kind", DENSE)
@@ -255,7 +255,7 @@ def test_coordinates_of_many_points_are_not_copied(small_limits: None, tmp_path:
         assert not values.flags.writeable
         assert ev.run("trustworthiness", None, None).embeddings["y"].dtype == np.float32
         separate[3] += 1
-        with pytest.warns(UserWarning, match="must stay as they were when they were passed"):
+        with pytest.raises(InputError, match="must stay as they were when they were passed"):
             ev.run("trustworthiness", None, None)
     small = dreval.Evaluation(X[:50], {"y": Y[:50]}, random_state=0)
     assert not np.shares_memory(small["y"].values, Y)
@@ -299,7 +299,7 @@ def test_all_points_are_read_into_memory_below_the_limit(tmp_path: Path, monkeyp
     ev = dreval.Evaluation(result, {"pca": "pca", "y": X[:, :2]}, random_state=0)
     expected = dreval.Evaluation(X, {"pca": "pca", "y": X[:, :2]}, random_state=0)
     pd.testing.assert_frame_equal(
-        ev.run(ci=None).tidy().drop(columns="seconds"), expected.run(ci=None).tidy().drop(columns="seconds")
+        ev.run(ci=None).table.drop(columns="seconds"), expected.run(ci=None).table.drop(columns="seconds")
     )
     D = np.abs(X[:, :1] - X[:, :1].T)
     distances = as_stored(np.load(_saved(tmp_path / "d.npy", D.T), mmap_mode="r"), "data")
@@ -495,7 +495,7 @@ def test_memory_is_that_of_blocks(tmp_path: Path, small_limits: None, suffix: st
         peak = tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
-    assert 0 < results.tidy()["value"][0] < 1
+    assert 0 < results.table["value"][0] < 1
     assert peak < 0.8 * size
 
 
@@ -529,7 +529,7 @@ def test_dask_sends_the_passes_to_workers(small_limits: None, tmp_path: Path, mo
     rows = Rows(tmp_path / "x.npy")
     lazy = dask.array.map_blocks(rows, chunks=(cuts, (5,)), dtype=np.float32, meta=X[:0])
     passed = {"labels": labels, "anchors": 40, "n_neighbors": 4, "random_state": 1}
-    expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **passed).run(names, None).tidy()
+    expected = dreval.Evaluation(X, {"y": Y.astype(float)}, **passed).run(names, None).table
     monkeypatch.setattr(stored, "MAX_TASK_BYTES", 60 * 40)  # a task for every chunk
     options = {"n_workers": 2, "threads_per_worker": 1, "processes": True, "dashboard_address": None}
     with warnings.catch_warnings():
@@ -544,7 +544,7 @@ def test_dask_sends_the_passes_to_workers(small_limits: None, tmp_path: Path, mo
             for chunks in (60, 250):
                 ev = dreval.Evaluation(lazy.rechunk((chunks, 5)), {"y": Y}, **passed)
                 rows.order.touch()
-                result = ev.run(names, None).tidy()
+                result = ev.run(names, None).table
                 assert not rows.order.exists()
                 for column in ("value", "conf_low", "conf_high", "chance"):
                     np.testing.assert_allclose(result[column], expected[column], rtol=1e-12)

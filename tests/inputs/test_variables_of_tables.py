@@ -134,7 +134,7 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     padded = [f"{kind} " if i % 2 else kind for i, kind in enumerate(KINDS)]
     expected = silhouette_score(X[:, :2], KINDS)
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
-    assert results.tidy().value.iloc[0] == pytest.approx(expected, abs=1e-12)
+    assert results.table.value.iloc[0] == pytest.approx(expected, abs=1e-12)
     with pytest.warns(InputWarning, match="differ from others only in spaces at their ends"):
         assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):

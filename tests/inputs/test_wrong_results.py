@@ -98,6 +98,6 @@ def test_estimators_and_evaluations_too() -> None:
     np.testing.assert_array_equal(dreval.embed(X, mended), X[:, :2])
     with pytest.warns(dreval.errors.EmbeddingFailed):
         results = dreval.Evaluation(X, {"pair": pair, "pca": "pca"}, random_state=0).run("trustworthiness", None, None)
-    table = results.tidy().set_index("embedding")
+    table = results.table.set_index("embedding")
     assert "tuple of 2 parts" in str(table.loc["pair", "note"])
     assert np.isfinite(table.loc["pca", "value"])

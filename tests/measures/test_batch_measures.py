@@ -145,7 +145,7 @@ def test_random_places_mix_batches_completely() -> None:
     Y, labels, batch = cells(3, 150)
     noise = np.random.default_rng(4).normal(size=(150, 2))
     ev = dreval.Evaluation(Y, {"Y": Y, "noise": noise}, labels=labels, batch=batch, random_state=0)
-    table = ev.run(["ilisi", "kbet", "silhouette_batch"], None, "points").tidy().set_index(["embedding", "measure"])
+    table = ev.run(["ilisi", "kbet", "silhouette_batch"], None, "points").table.set_index(["embedding", "measure"])
     for name in ("ilisi", "kbet", "silhouette_batch"):
         row = table.loc[("noise", name)]
         assert row["value"] == pytest.approx(row["chance"], abs=0.12)
@@ -160,13 +160,13 @@ def test_notes_on_batches() -> None:
     expected = np.where(labels == 1, 1, batch)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=rare, random_state=0)
     results = ev.run(["ilisi", "kbet", "isolated_labels"], None, None, options={"kbet": {"size": 20}})
-    results = results.tidy().set_index("measure")["note"]
+    results = results.table.set_index("measure")["note"]
     assert "perplexity 13, which is as much as 40 points allow" in results["ilisi"]
     assert "expected to hold 1 points of the smallest batch" in results["kbet"]
     assert "only about 2 neighborhoods are independent" in results["kbet"]
     assert "1 of 3 labels are in 2 of 4 batches" in results["isolated_labels"]
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=expected, random_state=0)
-    results = ev.run(["silhouette_batch"], None, None).tidy().set_index("measure")["note"]
+    results = ev.run(["silhouette_batch"], None, None).table.set_index("measure")["note"]
     assert "are left out: 1" in results["silhouette_batch"]
 
 
@@ -178,11 +178,11 @@ def test_batches_come_as_labels_do() -> None:
     ev = dreval.Evaluation(frame, {"e": Y}, batch="site", random_state=0)
     run = {"options": {"ilisi": {"perplexity": 5}}, "tests": None, "ci": None}
     assert ev.data.columns == ("u", "v")
-    assert ev.run("ilisi", **run).tidy()["value"].item() == value
+    assert ev.run("ilisi", **run).table["value"].item() == value
     assert "batch=batch" in ev.run("ilisi", **run).recipe["call"]
     shuffled = frame[["site"]].sample(frac=1, random_state=0)
     ev = dreval.Evaluation(frame.drop(columns="site"), {"e": Y}, batch=shuffled, random_state=0)
-    assert ev.run("ilisi", **run).tidy()["value"].item() == value
+    assert ev.run("ilisi", **run).table["value"].item() == value
     with pytest.raises(InputError, match="`batch` must be complete: got 1 points without a batch"):
         dreval.ilisi(Y, Y, batch=[None, *batch[1:].tolist()])
     with pytest.raises(InputError, match=r"^`batch` must be batches .* write codes of batches as whole numbers"):
@@ -211,10 +211,10 @@ def test_a_missing_batch_variable_affects_no_other_measure() -> None:
     Y, labels, _ = cells(0, 60)
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, random_state=0)
     with pytest.warns(dreval.errors.InputWarning, match="^kbet: needs batches; pass batch= to Evaluation$"):
-        table = ev.run(["kbet", "trustworthiness"], None, None).tidy().set_index("measure")
+        table = ev.run(["kbet", "trustworthiness"], None, None).table.set_index("measure")
     assert np.isnan(table.loc["kbet", "value"])
     assert table.loc["trustworthiness", "value"] == 1
-    assert "batch" not in " ".join(ev.run("all", None, None).tidy()["note"])
+    assert "batch" not in " ".join(ev.run("all", None, None).table["note"])
 
 
 def test_a_study_has_batches(tmp_path: Path) -> None:
@@ -236,7 +236,7 @@ def test_labels_with_gaps_keep_their_batches() -> None:
     with pytest.warns(dreval.errors.InputWarning):
         assert dreval.silhouette_batch(Y, Y, labels=gaps, batch=batch) == expected
     ev = dreval.Evaluation(sparse.csr_array(Y), {"e": Y}, labels=gaps, batch=batch, random_state=0)
-    assert ev.run("silhouette_batch", None, None).tidy()["value"].item() == expected
+    assert ev.run("silhouette_batch", None, None).table["value"].item() == expected
 
 
 @given(seed=st.integers(0, 50), n=st.integers(24, 60))

@@ -32,7 +32,7 @@ def _table(X, Y, **options):
 def test_an_unrelated_map_of_binary_data_is_not_above_chance():
     """n = 80, k = 10: the closed form is .526, the mean over 100 permutations near .565; the latter is reported."""
     X, Y = _binary()
-    rng, row = np.random.default_rng(1), _table(X, Y).tidy().set_index(["embedding", "measure"])
+    rng, row = np.random.default_rng(1), _table(X, Y).table.set_index(["embedding", "measure"])
     orders = [rng.permutation(80) for _ in range(100)]
     values = {
         "trustworthiness": [dreval.trustworthiness(X, Y[order], n_neighbors=10) for order in orders],
@@ -92,10 +92,10 @@ def test_equal_embeddings_seeds_and_threads():
     """Equal embeddings have equal chance levels for any number of threads; seeds change it by sampling error only."""
     X, Y = _binary(3)
     table = _table(X, Y, n_jobs=1)
-    chance = table.tidy().pivot(index="measure", columns="embedding", values="chance")
+    chance = table.table.pivot(index="measure", columns="embedding", values="chance")
     assert_allclose(chance["a"], chance["b"], rtol=0, atol=0)
     repeated = _table(X, Y, n_jobs=2)
-    assert_allclose(repeated.tidy()["chance"], table.tidy()["chance"], rtol=0, atol=0)
+    assert_allclose(repeated.table["chance"], table.table["chance"], rtol=0, atol=0)
     assert_allclose(repeated.curves["chance"], table.curves["chance"], rtol=0, atol=0)
     view = neighbor_pass(X, {"": Y}, k=10)[""]
     levels = [chance_value(dreval.trustworthiness, view, {"n_neighbors": 10}, root) for root in range(12)]
@@ -110,7 +110,7 @@ def test_the_curve_and_its_area_have_one_chance():
     results = dreval.Evaluation(X, {"a": Y}, random_state=0).run(
         ["r_nx", "r_nx_auc"], None, None, options={"r_nx": {"all_k": True}}
     )
-    curve, row = results.curves, results.tidy().iloc[0]
+    curve, row = results.curves, results.table.iloc[0]
     assert np.average(curve["chance"], weights=1 / curve["K"]) == pytest.approx(row["chance"], abs=1e-12)
     assert row["chance"] > 0.01
 
@@ -123,8 +123,8 @@ def test_values_of_one_for_every_permutation():
         None,
         None,
     )
-    assert_allclose(table.tidy()["value"], 1.0)
-    assert_allclose(table.tidy()["chance"], 1.0)
+    assert_allclose(table.table["value"], 1.0)
+    assert_allclose(table.table["chance"], 1.0)
     Y = np.random.default_rng(0).normal(size=(6, 2))
     table = dreval.Evaluation(X, {"e": Y}, n_neighbors=2, random_state=0).run(["pearson_distance"], None, None)
-    assert (table.tidy()[["value", "chance"]] == 0.0).all(axis=None)
+    assert (table.table[["value", "chance"]] == 0.0).all(axis=None)

@@ -204,7 +204,7 @@ def test_a_class_that_vanishes_with_a_group_removes_the_interval_only():
     """A class of one point: the value has no interval, and a note gives the reason."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(60, 3)), np.arange(60) == 7
-    table = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run("silhouette", None).tidy()
+    table = dreval.Evaluation(X, {"e": X[:, :2]}, labels=labels, random_state=0).run("silhouette", None).table
     assert table["value"].tolist() == [dreval.silhouette(X, X[:, :2], labels=labels)]
     assert table["se"].isna().all()
     assert "no interval: without one group of points `labels` must have at least 2 classes" in table["note"][0]

@@ -283,7 +283,7 @@ def test_davies_bouldin_where_centroids_may_coincide():
     )
     for ci in ("points", "subsampling"):
         results = ev.run("davies_bouldin", None, ci)
-        notes = results.tidy().set_index("embedding")["note"]
+        notes = results.table.set_index("embedding")["note"]
         assert notes["data"] == ""
         assert "3 pairs of classes may have the same centroid in the population, where it is infinite" in notes["noise"]
         assert "pairs of classes may have the same centroid" in notes["high"]
@@ -291,7 +291,7 @@ def test_davies_bouldin_where_centroids_may_coincide():
     table = results.ranking().set_index("embedding")
     assert table["conf_low"].notna().tolist() == [name == "data" for name in table.index]
     assert table["in_best_set"].isna()[["noise", "high"]].all()
-    assert "must have centroids of classes that are 5 standard errors apart: got" in results.tidy()["note"][1]
+    assert "must have centroids of classes that are 5 standard errors apart: got" in results.table["note"][1]
 
 
 def test_halves_of_the_points_have_half_of_the_index():
@@ -321,7 +321,7 @@ def test_labels_with_gaps():
     text[::5] = None
     labeled = np.array([label is not None for label in text])
     names = [*AGREEMENT, *OF_CENTROIDS]
-    table = dreval.Evaluation(Y, {"Y": Y}, labels=text, random_state=0).run(names, None, None).tidy()
+    table = dreval.Evaluation(Y, {"Y": Y}, labels=text, random_state=0).run(names, None, None).table
     for name, value in zip(table["measure"], table["value"], strict=True):
         seed = {"random_state": 0} if name in AGREEMENT else {}
         expected = getattr(dreval, name)(Y[labeled], Y[labeled], labels=text[labeled], **seed)
@@ -420,7 +420,7 @@ def test_few_classes_have_no_interval_or_no_value():
     row = dreval.Evaluation(Y, {"Y": Y}, labels=labels, random_state=0).run("centroid_triplet_accuracy", None)
     assert row.table["value"].tolist() == [1.0]
     assert row.table["se"].isna().all()
-    assert "must have at least 4 classes for a jackknife over classes: got 3" in row.tidy()["note"][0]
+    assert "must have at least 4 classes for a jackknife over classes: got 3" in row.table["note"][0]
     for call in (dreval.centroid_triplet_accuracy, dreval.centroid_triplets):
         with pytest.raises(UndefinedMeasure, match="`labels` must have at least 3 classes: got 2"):
             call(Y, Y, labels=labels > 0)

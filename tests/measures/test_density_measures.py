@@ -141,7 +141,7 @@ def test_the_width_is_an_option_of_a_table():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(40, 3))
     evaluation = dreval.Evaluation(X, {"Y": X[:, :2]})
-    table = evaluation.run(measures=["density_kl"], tests=None, ci=None, options={"density_kl": {"sigma": 0.5}}).tidy()
+    table = evaluation.run(measures=["density_kl"], tests=None, ci=None, options={"density_kl": {"sigma": 0.5}}).table
     assert table["value"].item() == dreval.density_kl(X, X[:, :2], sigma=0.5)
     assert table["parameters"].item() == "sigma=0.5"
     with pytest.raises(InputError, match="`sigma` must be a finite number"):

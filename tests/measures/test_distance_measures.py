@@ -211,14 +211,14 @@ def test_constant_input_has_a_defined_value():
         assert getattr(dreval, name)(corners, LINE) == 0
         assert getattr(dreval, name)(corners, 3 * corners) == 1
         assert getattr(dreval, name)(corners, np.zeros((4, 2))) == 0
-    note = dreval.Evaluation(LINE, {"e": np.zeros(4)}, n_neighbors=1).run("pearson_distance", ci=None).tidy()["note"][0]
+    note = dreval.Evaluation(LINE, {"e": np.zeros(4)}, n_neighbors=1).run("pearson_distance", ci=None).table["note"][0]
     assert note == "all distances in the embedding are equal: counted as 0"
 
 
 def test_pairs_of_equal_points_are_counted():
     """A note has the number of pairs without weight in Sammon's stress."""
     X, Y = np.array([0.0, 0, 0, 1, 2]), np.array([0.0, 1, 0, 1, 2])
-    row = dreval.Evaluation(X, {"e": Y}, n_neighbors=1).run("sammon_stress", ci=None).tidy().iloc[0]
+    row = dreval.Evaluation(X, {"e": Y}, n_neighbors=1).run("sammon_stress", ci=None).table.iloc[0]
     assert row["note"] == "3 pairs of equal points in the data are left out"
     # x: thrice 1, thrice 2, once 1 (3 pairs 0); gaps: point 1 is at 1: to 3 is 0 (gap 1), to 4 is 1 (gap 1)
     assert row["value"] == pytest.approx((1 / 1 + 1 / 2) / 10, abs=1e-15)

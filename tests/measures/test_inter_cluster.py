@@ -165,7 +165,7 @@ def test_too_few_neighbors_are_noted():
     X = rng.normal(size=(1000, 5))
     related = X[:, :2] + 0.1 * rng.normal(size=(1000, 2))
     evaluation = dreval.Evaluation(X, {"a": related, "b": related[rng.permutation(1000)]}, random_state=0)
-    table = evaluation.run("steadiness", None, None, options={"steadiness": {"n_neighbors": [7, 31]}}).tidy()
+    table = evaluation.run("steadiness", None, None, options={"steadiness": {"n_neighbors": [7, 31]}}).table
     rows = table.set_index(["embedding", "parameters"])
     small_k, large_k = "n_neighbors=7, n_walks=150", "n_neighbors=31, n_walks=150"
     assert rows.loc[("b", small_k), "value"] == 1
@@ -215,7 +215,7 @@ def test_the_order_of_rows_changes_the_draws_alone(name):
 def test_notes_on_draws_and_on_values_of_1(name, monkeypatch):
     """Walks with their standard error and no interval; points of large data; graphs without an edge, and copies."""
     X, _ = _groups()
-    table = dreval.Evaluation(X, {"Y": X[:, :2], "X": X}, n_neighbors=5, random_state=0).run(name, None).tidy()
+    table = dreval.Evaluation(X, {"Y": X[:, :2], "X": X}, n_neighbors=5, random_state=0).run(name, None).table
     notes = table.set_index("embedding")["note"]
     assert "150 random clusters, standard error of these draws" in notes["Y"]
     assert "where points are left out, the random clusters are different ones" in notes["Y"]
@@ -224,7 +224,7 @@ def test_notes_on_draws_and_on_values_of_1(name, monkeypatch):
     monkeypatch.setattr(module, "MAX_WALK_POINTS", 60)
     for anchors in (None, 40):
         evaluation = dreval.Evaluation(X, {"Y": X[:, :2]}, n_neighbors=5, anchors=anchors, random_state=0)
-        row = evaluation.run(name, None).tidy().iloc[0]
+        row = evaluation.run(name, None).table.iloc[0]
         assert "60 of 150 points drawn at random" in row["note"]
         assert row["n_used"] == 60
     line = np.array([0.0, 1.0, 10.0, 11.0])  # each point the neighbor of its only neighbor: nothing is shared

@@ -82,7 +82,7 @@ def test_batches_of_one_point() -> None:
 def test_an_evaluation_has_the_reason_in_its_rows() -> None:
     """Values are missing, with the reason; other measures have theirs."""
     names = ["silhouette", "neighborhood_hit", "graph_connectivity", "class_aware_continuity", "trustworthiness"]
-    table = dreval.Evaluation(X, {"e": EMBEDDINGS[0]}, labels=np.arange(N), random_state=0).run(names, None).tidy()
+    table = dreval.Evaluation(X, {"e": EMBEDDINGS[0]}, labels=np.arange(N), random_state=0).run(names, None).table
     table = table.set_index("measure")
     assert table.loc[names[:-1], "value"].isna().all()
     assert table.loc[names[:-1], "note"].str.contains("each point is a class of its own").all()
@@ -94,7 +94,7 @@ def test_one_pair_of_points_in_a_class(ci: str) -> None:
     """Where leaving out points leaves classes of one point the value stays, and the interval has its reason."""
     labels = np.maximum(np.arange(N) - 1, 0)
     names = ["silhouette", "neighborhood_hit", "distance_consistency", "label_retrieval_auc"]
-    table = dreval.Evaluation(X, {"e": EMBEDDINGS[0]}, labels=labels, random_state=0).run(names, None, ci).tidy()
+    table = dreval.Evaluation(X, {"e": EMBEDDINGS[0]}, labels=labels, random_state=0).run(names, None, ci).table
     assert table["value"].notna().all()
     assert table.set_index("measure").loc["silhouette", "value"] == pytest.approx(
         silhouette_score(EMBEDDINGS[0], labels)

@@ -73,7 +73,7 @@ def test_latent_r2_in_an_evaluation():
     X = rng.normal(size=(80, 4))
     Z, Y = X[:, :2], X[:, :1] + 0.1 * rng.normal(size=(80, 1))
     ev = dreval.Evaluation(X, {"e": Y}, latent=Z, random_state=0)
-    row = ev.run("latent_r2", None).tidy().iloc[0]
+    row = ev.run("latent_r2", None).table.iloc[0]
     values = [dreval.latent_r2(X, Y, latent=z) for z in Z.T]
     assert row["value"] == pytest.approx(np.mean(values), abs=1e-12)
     assert row["note"] == f"R^2 of each latent variable: {values[0]:.3f}, {values[1]:.3f}"
@@ -81,7 +81,7 @@ def test_latent_r2_in_an_evaluation():
     assert row["conf_low"] < row["value"] < row["conf_high"]
     assert "latent=latent" in ev.run("latent_r2", None).recipe["call"]
     with pytest.warns(InputWarning, match="latent_r2: needs latent variables"):
-        missing = dreval.Evaluation(X, {"e": Y}).run("latent_r2", None).tidy().iloc[0]
+        missing = dreval.Evaluation(X, {"e": Y}).run("latent_r2", None).table.iloc[0]
     assert np.isnan(missing["value"])
     assert missing["note"] == "needs latent variables; pass latent= to Evaluation"
     frame = pd.DataFrame(X, index=[f"p{i}" for i in range(80)])
@@ -92,7 +92,7 @@ def test_latent_r2_in_an_evaluation():
 def test_a_simulation_has_its_latents():
     """A data set passed as the data has its latent variables; the notes of ten and more are cut short."""
     roll = dreval.simulate("swiss_roll", n=200, random_state=0)
-    result = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).tidy()
+    result = dreval.Evaluation(roll, {"truth": roll.latent}, random_state=0).run("latent_r2", None, None).table
     assert result["value"][0] == pytest.approx(1, abs=1e-12)
     s2 = dreval.simulate("s2", random_state=0)
     wide = dreval.latent_r2(s2, s2.data[:, :2], latent=np.c_[s2.data, s2.data**2])

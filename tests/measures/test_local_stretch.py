@@ -216,8 +216,8 @@ def test_anchors_see_the_stretch_of_all() -> None:
     sheet = RNG.uniform(size=(400, 2))
     bent = np.column_stack([sheet[:, 0] ** 2, sheet[:, 1]])
     names = ["local_area_spread", "local_anisotropy"]
-    sampled = dreval.Evaluation(sheet, {"a": bent}, anchors=150, random_state=0).run(names, tests=None).tidy()
-    table = dreval.Evaluation(sheet, {"a": bent}, random_state=0).run(names, tests=None, ci=None).tidy()
+    sampled = dreval.Evaluation(sheet, {"a": bent}, anchors=150, random_state=0).run(names, tests=None).table
+    table = dreval.Evaluation(sheet, {"a": bent}, random_state=0).run(names, tests=None, ci=None).table
 
     assert (sampled["se"] > 0).all()
     assert (np.abs(sampled["value"] - table["value"]) < 4 * sampled["se"]).all()

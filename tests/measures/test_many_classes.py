@@ -94,7 +94,7 @@ def test_separation_of_centroids_in_blocks(pull: float, monkeypatch: pytest.Monk
 
     def run() -> pd.DataFrame:
         ev = dreval.Evaluation(Y, {"y": Y + 0.01 * Y**2}, labels=labels, n_neighbors=5, random_state=0)
-        return ev.run("davies_bouldin", None).tidy().drop(columns="seconds")
+        return ev.run("davies_bouldin", None).table.drop(columns="seconds")
 
     expected = run()
     monkeypatch.setattr("dreval.measures.classes.PAIRS", 18)

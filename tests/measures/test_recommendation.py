@@ -131,7 +131,7 @@ def test_a_recommendation_runs():
     recommendation = dreval.recommend("neighbors")
     results = dreval.Evaluation(X, {"Y": X[:, :2]}, random_state=0).run(list(recommendation.measures), tests=None)
 
-    assert set(results.tidy()["measure"]) == set(recommendation.measures)
+    assert set(results.table["measure"]) == set(recommendation.measures)
 
 
 def test_an_unknown_goal_gets_the_nearest():

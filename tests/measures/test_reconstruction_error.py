@@ -90,9 +90,7 @@ def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
         return Y + 0.1 * np.random.default_rng(random_state).normal(size=Y.shape)
 
     embeddings = {"one": Y, "two": Y, "jitter": jittered, "another": jittered}
-    results = (
-        dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=3).run("reconstruction_error", ci=None).tidy()
-    )
+    results = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=3).run("reconstruction_error", ci=None).table
     error = dict(zip(results["embedding"], results["value"], strict=True))
     assert error["one"] == error["two"] == float(dreval.reconstruction_error(X, Y, random_state=3))
     assert error["jitter"] != error["another"]

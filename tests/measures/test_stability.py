@@ -229,7 +229,7 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     ev = dreval.Evaluation(X, {"pca": "pca", "given": X[:, :2]}, random_state=3)
     res = ev.run(["trustworthiness", "stability"], None, None, options={"stability": {"n_replicates": 5}})
     expected = dreval.stability(X, "pca", n_replicates=5, random_state=3)
-    table = res.tidy()
+    table = res.table
     row = table[(table["measure"] == "stability") & (table["embedding"] == "pca")].iloc[0]
     assert (row["value"], row["chance"]) == (float(expected), 0.0)
     assert_array_equal(res.augment("pca")["stability_agreement"], expected.points["agreement"])

@@ -68,17 +68,17 @@ def test_spanning_trees_of_many_points_are_those_of_some(monkeypatch):
     for anchors in (None, 40):
         evaluation = dreval.Evaluation(X, {"a": Y, "b": 2 * Y}, anchors=anchors, random_state=0)
         root = evaluation.run("spanning_tree_distance", None, None)
-        row = root.tidy().iloc[0]
+        row = root.table.iloc[0]
         assert row["n_used"] == 60
         assert "60 of 150 points" in row["note"]
-        assert root.tidy()["value"].nunique() == 1
+        assert root.table["value"].nunique() == 1
     view = neighbor_pass(X, {"": Y}, k=1)[""]
     assert answer(MEASURES.get("spanning_tree_distance"), view, {}).value == expected
     anchored = dreval.Evaluation(X, {"a": Y}, anchors=40, random_state=0).run("spanning_tree_distance", None, "anchors")
     by_groups = dreval.Evaluation(X, {"a": Y}, anchors=None, random_state=0).run(
         "spanning_tree_distance", None, "points"
     )
-    errors = [table.tidy()["se"].item() for table in (anchored, by_groups)]
+    errors = [table.table["se"].item() for table in (anchored, by_groups)]
     assert 0.3 < errors[0] / errors[1] < 3
 
 
@@ -86,7 +86,7 @@ def test_anchors_do_not_limit_the_trees():
     """Up to the limit all points are used for any anchors: the interval is the value."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(80, 3))
-    table = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=0).run("spanning_tree_distance", None).tidy()
+    table = dreval.Evaluation(X, {"a": X[:, :2]}, anchors=30, random_state=0).run("spanning_tree_distance", None).table
     assert table["se"].item() == 0
     assert table["value"].item() == dreval.spanning_tree_distance(X, X[:, :2])
 
@@ -138,7 +138,7 @@ def test_the_topographic_product_of_zadu():
         stored = read("zadu")[name]["topo: topographic_product"]
         assert dreval.topographic_product(X, Y, n_neighbors=N_NEIGHBORS) == pytest.approx(stored, abs=1e-14)
         Y[1] = Y[0]
-        table = dreval.Evaluation(X, {"Y": Y}, n_neighbors=7, random_state=0).run("topographic_product", None).tidy()
+        table = dreval.Evaluation(X, {"Y": Y}, n_neighbors=7, random_state=0).run("topographic_product", None).table
         assert "count as the smallest positive one" in table["note"].item()
         assert np.isfinite(table["value"].item())
 
@@ -152,7 +152,7 @@ def test_the_topographic_product_cannot_tell_an_unrelated_embedding_from_a_perfe
     view = neighbor_pass(X, {"": X[:, :1]}, k=5)[""]
     assert chance_value(MEASURES.get(name), view, {"n_neighbors": 5}, 0).value < -0.5
     table = dreval.Evaluation(X, {"a": X[:, :1], "b": X[:, :2]}, random_state=0).run(name, None, None)
-    assert table.tidy()["direction"].unique().tolist() == ["none"]
+    assert table.table["direction"].unique().tolist() == ["none"]
 
 
 def _uneven(labels):
@@ -238,6 +238,6 @@ def test_random_angles_are_near_all():
     reduced = view_without_group(view, 7, 1)
     without = answer(MEASURES.get("class_angular_distortion"), reduced, {"n_triplets": 200}).points
     assert (np.abs(without / points[reduced.rows] - 1) < 0.02).mean() > 0.7  # 140 in each class, 200 draws of pairs
-    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).tidy()
+    table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run("class_angular_distortion", None).table
     assert "200 random triplets a point" in table["note"].item()
     assert table["conf_low"].item() < exact < table["conf_high"].item()

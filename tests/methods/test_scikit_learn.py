@@ -220,7 +220,7 @@ def test_nested_pipelines_are_printed_quickly(frame):
         chain = Pipeline([("inner", chain)])
     ev = dreval.Evaluation(frame, {"deep": chain, "method": dreval.methods.PCA(2)}, random_state=0)
     results = ev.run("trustworthiness", None, None)
-    table = results.tidy().set_index("embedding")["value"]
+    table = results.table.set_index("embedding")["value"]
     assert table["deep"] == pytest.approx(table["method"], abs=1e-12)
     with pytest.raises(InputError, match=re.escape("Pipeline(...)")):
         dreval.Evaluation(chain)

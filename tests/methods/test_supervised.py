@@ -348,9 +348,7 @@ def test_supervised_methods_in_an_evaluation():
     """The labels of an evaluation reach a supervised method: the embedding is that of the method itself."""
     data = dreval.load_dataset("wdbc")
     X, labels = np.asarray(data.data)[:150], np.asarray(data.labels)[:150]
-    table = (
-        dreval.Evaluation(X, {"save": "save"}, labels=labels).run(["procrustes_disparity"], tests=[], ci=None).tidy()
-    )
+    table = dreval.Evaluation(X, {"save": "save"}, labels=labels).run(["procrustes_disparity"], tests=[], ci=None).table
     expected = dreval.procrustes_disparity(X, SAVE(2).fit_transform(X, labels))
     assert table["value"].tolist() == pytest.approx([expected])
 

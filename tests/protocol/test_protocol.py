@@ -67,7 +67,7 @@ def test_an_evaluation_has_the_same_method_measures(folder: Path) -> None:
 
     res = dreval.Evaluation(X, {"mine": source}, n_neighbors=5, random_state=99).run(names, ci=None)
 
-    table = res.tidy().set_index("measure")
+    table = res.table.set_index("measure")
     base = read_frame(folder / "returned" / "data.csv").iloc[:, 1:].to_numpy()
     assert table.loc["trustability", "value"] == float(dreval.trustability(X, source))
     assert table.loc["tractable_consistency", "value"] == float(dreval.tractable_consistency(X, source))
@@ -100,7 +100,7 @@ def test_a_recorded_and_a_live_method_are_compared_on_the_same_transformations(f
     result = dreval.Evaluation(X, sources, n_neighbors=5, random_state=4).run(
         ["trustability", "tractable_consistency"], ci=None, options=options
     )
-    recorded, live = (result.tidy().query("embedding == @name")["value"].tolist() for name in sources)
+    recorded, live = (result.table.query("embedding == @name")["value"].tolist() for name in sources)
     assert recorded == pytest.approx(live, rel=1e-9)
 
 
@@ -139,7 +139,7 @@ def test_settings_of_the_recording_hold(folder: Path) -> None:
     row = dreval.Evaluation(X, {"mine": source}, n_neighbors=5).run(
         "tractable_consistency", ci=None, options={"tractable_consistency": {"amplitude": 0.3}}
     )
-    assert "must have been run with amplitude=0.3: got 0.25" in row.tidy()["note"][0]
+    assert "must have been run with amplitude=0.3: got 0.25" in row.table["note"][0]
 
 
 def test_other_data_were_not_run(folder: Path) -> None:
@@ -153,7 +153,7 @@ def test_other_data_were_not_run(folder: Path) -> None:
         for measure in (dreval.trustability, dreval.tractable_consistency):
             with pytest.raises(UndefinedMeasure, match="must have been run on these data"):
                 measure(data, source)
-    row = dreval.Evaluation(shifted, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).tidy().iloc[0]
+    row = dreval.Evaluation(shifted, {"t": source}, n_neighbors=5).run("trustworthiness", ci=None).table.iloc[0]
     assert np.isnan(row["value"])
     assert "`embeddings['t']` must have been run on these data" in row["note"]
 
@@ -204,7 +204,7 @@ def test_rows_in_another_order_are_matched_by_ids(folder: Path, tmp_path: Path) 
     assert collected.data.ids.tolist() == IDS
     assert collected.recording.fingerprint == second.recording.fingerprint
     source = dreval.Evaluation(frame, {"t": collected}, ids="cell", n_neighbors=5).run("trustability", ci=None)
-    assert source.tidy()["value"].notna().all()
+    assert source.table["value"].notna().all()
 
 
 @pytest.mark.parametrize("ids", [["007", *map(str, range(1, 36))], ["NA", *IDS[1:]], [f" {i}" for i in IDS]])

@@ -157,8 +157,8 @@ def test_the_first_round_alone_answers_trustability(folder: Path) -> None:
     res = dreval.Evaluation(X, {"t": source}, n_neighbors=5).run(["trustability", "tractable_consistency"], ci=None)
 
     expected = float(dreval.trustability(X, projection, random_state=4))
-    assert res.tidy()["value"].tolist() == pytest.approx([expected, math.nan], nan_ok=True, rel=1e-12)
-    assert "must have been run for this measure" in res.tidy()["note"][1]
+    assert res.table["value"].tolist() == pytest.approx([expected, math.nan], nan_ok=True, rel=1e-12)
+    assert "must have been run for this measure" in res.table["note"][1]
 
 
 # seeds

@@ -84,7 +84,7 @@ def test_stability_is_that_of_the_method(data, folder):
 def test_an_evaluation_takes_them(data, folder):
     source = dreval.Protocol.collect(folder)
     res = dreval.Evaluation(data, {"tool": source}).run(["stability"], ["noise"], None)
-    table = res.tidy()
+    table = res.table
     assert table["value"].notna().sum() == 1
     assert table["p_value"].notna().sum() == 1
     assert {"stability_agreement", "noise_q", "like_noise"} <= set(res.augment("tool"))
@@ -159,7 +159,7 @@ def test_another_seed_than_that_of_the_runs_raises_an_error(data, folder, analys
         with pytest.raises(UndefinedMeasure, match="`random_state` must be that of the recorded runs, 7"):
             analysis(data, source, random_state=seed)
     res = dreval.Evaluation(data, {"tool": source}, random_state=3).run(["stability"], None, None)  # of the others
-    assert res.tidy()["value"].notna().all()
+    assert res.table["value"].notna().all()
 
 
 @pytest.mark.parametrize(
@@ -307,7 +307,7 @@ def test_halves_are_used_for_a_tool_without_seeds(data, jitter, tmp_path, monkey
     for over in ("auto", "halves", "both"):
         with pytest.raises(UndefinedMeasure, match=r"Export a new folder with dreval.Protocol\(..., halves=10\)"):
             dreval.stability(data, sources["seeds"], over=over)
-    table = dreval.Evaluation(data, sources, n_neighbors=5).run(["trustworthiness", "stability"], None, None).tidy()
+    table = dreval.Evaluation(data, sources, n_neighbors=5).run(["trustworthiness", "stability"], None, None).table
     assert table.set_index(["embedding", "measure"])["value"].isna().to_dict() == {
         ("both", "trustworthiness"): False,
         ("both", "stability"): False,

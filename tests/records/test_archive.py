@@ -34,15 +34,15 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
     """Everything but the data is equal, to the last bit and type."""
     for a, b in ((left.table, right.table), (left.groups, right.groups), (left.curves, right.curves)):
         pd.testing.assert_frame_equal(a, b, check_exact=True)
-    assert list(left.left_out) == list(right.left_out)
-    for name in left.left_out:
-        pd.testing.assert_frame_equal(left.left_out[name], right.left_out[name], check_exact=True)
+    assert list(left._left_out) == list(right._left_out)
+    for name in left._left_out:
+        pd.testing.assert_frame_equal(left._left_out[name], right._left_out[name], check_exact=True)
     assert list(left.points) == list(right.points) == list(left.embeddings) == list(right.embeddings)
     for name in left.points:
         pd.testing.assert_frame_equal(left.points[name], right.points[name], check_exact=True)
         assert left.embeddings[name].tobytes() == right.embeddings[name].tobytes()
         pd.testing.assert_frame_equal(left.augment(name), right.augment(name), check_exact=True)
-    for a, b in ((left.labels, right.labels), (left.ids, right.ids), (left.data_neighbors, right.data_neighbors)):
+    for a, b in ((left.labels, right.labels), (left.ids, right.ids), (left._data_neighbors, right._data_neighbors)):
         assert (a is None) == (b is None)
         if a is not None and b is not None:
             assert a.dtype == b.dtype
@@ -123,7 +123,7 @@ def test_names_of_every_kind(names: list[str], tmp_path: Path) -> None:
 
     assert_same(results, loaded)
     assert loaded.names == [*names, "bad"]
-    assert set(loaded.groups["embedding"]) == set(names) == set(loaded.left_out)
+    assert set(loaded.groups["embedding"]) == set(names) == set(loaded._left_out)
 
 
 def test_data_sets_of_every_name(tmp_path: Path) -> None:
@@ -132,7 +132,7 @@ def test_data_sets_of_every_name(tmp_path: Path) -> None:
     results = dreval.Evaluation(tmp_path / "2020.npy", {"e": Y}, n_neighbors=3, random_state=0).run("continuity")
 
     assert_same(results, round_trip(results, tmp_path / "r.dreval"))
-    assert set(dreval.load_results(tmp_path / "r.dreval").tidy()["dataset"]) == {"2020"}
+    assert set(dreval.load_results(tmp_path / "r.dreval").table["dataset"]) == {"2020"}
 
 
 @pytest.mark.slow
@@ -180,7 +180,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
         stored = np.load(io.BytesIO(archive.read("embedding_0.npy")), allow_pickle=False)
 
     assert manifest["recipe"]["data_sha256"] == results.recipe["data_sha256"]
-    assert table["value"].tolist() == pytest.approx(results.tidy()["value"].tolist(), rel=1e-12)
+    assert table["value"].tolist() == pytest.approx(results.table["value"].tolist(), rel=1e-12)
     assert (stored == Y).all()
 
 

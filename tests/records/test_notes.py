@@ -102,7 +102,7 @@ def test_an_archive_keeps_notes_as_records(tmp_path: Path) -> None:
     assert notes_of_table(loaded.notes) == notes_of_table(results.notes)
     pd.testing.assert_frame_equal(loaded.notes, results.notes)
     assert list(results.failed) == ["bad"]
-    rows = results.tidy().query("embedding == 'flat' and measure == 'trustworthiness'")
+    rows = results.table.query("embedding == 'flat' and measure == 'trustworthiness'")
     notes = results.notes.query("embedding == 'flat' and measure == 'trustworthiness'")
     assert rows["note"].iloc[0] == join_notes(notes_of_table(notes))
     assert "neighbors.half" in set(notes["code"])

@@ -31,7 +31,7 @@ def results() -> dreval.Results:
 @pytest.mark.slow
 def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:
     """One row per embedding, failed ones too; every measure at every parameter is a column with the table's values."""
-    wide, table = results.glance(), results.tidy()
+    wide, table = results.glance(), results.table
 
     assert wide["embedding"].tolist() == ["e", "flat", "bad"]
     assert wide["n"].tolist() == [30, 30, 30]
@@ -47,7 +47,7 @@ def test_glance_has_one_row_for_each_embedding(results: dreval.Results) -> None:
 def test_augment_has_one_row_for_each_point(results: dreval.Results) -> None:
     """One row per point: id, label, coordinates, and contributions whose mean is the value."""
     points = results.augment("e")
-    value = results.tidy().query("embedding == 'e' and test == ''")
+    value = results.table.query("embedding == 'e' and test == ''")
 
     assert points.columns[:4].tolist() == ["id", "label", "y1", "y2"]
     assert points["id"].tolist() == IDS
@@ -68,7 +68,7 @@ def test_a_value_has_one_name_in_all_wide_tables(results: dreval.Results) -> Non
     """Columns of points and of values without each point are columns of glance and augment, of the same numbers."""
     glance, augmented, points = set(results.glance()), results.augment("e"), results.points["e"]
     assert "knn_accuracy" in points  # one setting, though it has two parameters
-    assert {*points, *results.left_out["e"]} <= glance
+    assert {*points, *results._left_out["e"]} <= glance
     pd.testing.assert_frame_equal(augmented[list(points)], points)
 
 
@@ -107,6 +107,21 @@ def test_verbs_give_copies(results: dreval.Results) -> None:
         pd.testing.assert_frame_equal(verb(), original)
 
 
+def test_tidy_has_the_columns_people_use_and_all_on_request(results: dreval.Results) -> None:
+    """``tidy()`` has fourteen columns in this order, ``tidy(full=True)`` all of ``table``."""
+    columns = ["dataset", "embedding", "measure", "parameters", "value", "conf_low", "conf_high", "chance", "p_value"]
+    columns += ["p_adjusted", "test", "variable", "n", "note"]
+
+    table = results.tidy()
+
+    assert list(table) == columns
+    assert list(results.tidy(full=True)) == list(COLUMNS)
+    pd.testing.assert_frame_equal(results.tidy(full=True), results.table)
+    pd.testing.assert_frame_equal(table, results.table[columns])
+    with pytest.raises(InputError, match="full"):
+        results.tidy("all")  # type: ignore[arg-type]
+
+
 def test_unknown_embeddings_have_no_points(results: dreval.Results) -> None:
     """A wrong name raises an error with the nearest name; a failed embedding one with its reason."""
     with pytest.raises(UnknownName, match="Did you mean 'flat'"):
@@ -124,9 +139,7 @@ def test_results_are_records() -> None:
     with pytest.raises(AttributeError):
         results.recipe = {}  # type: ignore[misc]
     assert repr(results) == str(results) == str(results.summary())
-    assert str(results).startswith(
-        "3 embeddings of data (1 failed): 30 points, 4 -> 1 to 2 dimensions (k = 5,\nseed 0)\n"
-    )
+    assert str(results).startswith("3 embeddings of data (1 failed): 30 points, 4 -> 1 to 2 dimensions")
     assert "<table" in results._repr_html_()
 
 
@@ -148,5 +161,5 @@ def test_tests_alone_make_a_result() -> None:
 
     assert results.glance().columns.tolist() == ["embedding", "n", "n_components", "seconds", "failed"]
     assert results.augment("e").columns.tolist() == ["id", "label", "y1", "y2"]
-    assert "depend" in str(results.summary())
+    assert "labels" in str(results.summary())
     assert "Tests of independence" in str(results.summary(full=True))

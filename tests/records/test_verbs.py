@@ -39,7 +39,7 @@ def test_results_are_read_by_name(results: dreval.Results, tmp_path: Path) -> No
         results["bad"]
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))["first"]
     assert np.array_equal(loaded, X[:, :2])
-    with pytest.raises(InputError, match="must be known to map"):
+    with pytest.raises(InputError, match="must be given to a loaded result"):
         loaded.transform(X[:4])
 
 
@@ -102,7 +102,7 @@ def test_records_cannot_be_written_to(results: dreval.Results, name: str) -> Non
 
 def test_tables_are_copies_and_lists_are_read_only(results: dreval.Results) -> None:
     """Changes of a returned table do not reach the record; a list in the recipe cannot be changed."""
-    original = results.tidy()
+    original = results.table
     table, points = results.table, results.points["first"]
     table["value"] = 0.0
     points.iloc[0, 0] = 7.0

@@ -45,7 +45,7 @@ def check_printed_table(results: dreval.Results) -> None:
     """Compare values, half-widths, arrows and stars of the printed table with the tidy table and ``ranking``."""
     view = read_results(results)
     table = printed_table(view)
-    rows = results.tidy().set_index(["embedding", "measure"])
+    rows = results.table.set_index(["embedding", "measure"])
     best = results.ranking().set_index(["embedding", "measure"])["in_best_set"]
     has_measure_rows = len(results.names) <= 6
     columns = view.by_goal if has_measure_rows else question_columns(view)
@@ -91,7 +91,7 @@ def test_few_embeddings_have_thirty_lines_of_eighty_columns(
 
 def test_a_half_width_below_the_table_is_the_largest(five: dreval.Results) -> None:
     """Measures with much wider intervals are named with theirs."""
-    rows = five.tidy().query("test == ''")
+    rows = five.table.query("test == ''")
     halves = (rows["conf_high"] - rows["conf_low"]).groupby(rows["measure"]).max() / 2
     match = re.search(r"half-widths up to (\.\d+)(?: \((.*?)\))?;", " ".join(str(five).split()))
     named = {
@@ -142,7 +142,7 @@ def test_values_with_other_settings_are_listed_below_the_table():
     )
     options = {"stability": {"n_replicates": 3}}
     results = evaluation.run(["trustworthiness", "stability"], None, None, options=options)
-    rows = results.tidy().query("measure == 'stability'").set_index("embedding")
+    rows = results.table.query("measure == 'stability'").set_index("embedding")
     text = re.sub(r"\s+", " ", str(results.summary()))
     match = re.search(r"Stability with other settings \((.*?)\): (\S+) \((\w+)\); not compared", text)
     assert rows.loc[match[3], "parameters"].replace("n_neighbors=", "k = ") == match[1]

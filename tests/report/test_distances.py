@@ -29,7 +29,7 @@ def texts(figure):
 def test_cells_and_steps_are_those_of_the_table():
     """Empty cells are transparent, the others darker in the order of their counts; the line follows the steps."""
     results = simulated_results(NAMES)
-    for ax, (name, table) in zip(results.plot("shepard").axes, results.shepard.items(), strict=True):
+    for ax, (name, table) in zip(results.plot("shepard").axes, results._shepard.items(), strict=True):
         image, counts = ax.images[0], table.counts.T
         opacity = image.get_array()[..., 3]
         edges, steps = ax.patches[0].get_data().edges, ax.patches[0].get_data().values
@@ -109,7 +109,7 @@ def test_a_perfect_copy_is_a_straight_line():
     """For a copy of the data every pair is in a cell of the diagonal, and the steps ascend along it."""
     X = np.random.default_rng(0).normal(size=(40, 2))
     results = dreval.Evaluation(X, {"copy": 3 * X}, n_neighbors=3, random_state=0).run("spearman_distance", ci=None)
-    table = results.shepard["copy"]
+    table = results._shepard["copy"]
 
     assert np.abs(np.subtract(*np.nonzero(table.counts))).max() <= 1
     assert (table.steps >= 3 * table.step_edges[:-1] * (1 - 1e-9)).all()

@@ -401,7 +401,7 @@ def test_the_permutations_of_a_test_are_stored_and_drawn(three_embeddings, tmp_p
         random_state=stream_seed(0, "test", "b", "hsic", "labels"),
     )
     counts, edges = np.histogram(test.null_distribution, bins=6)
-    stored = three_embeddings.nulls[three_embeddings.nulls["embedding"] == "b"]
+    stored = three_embeddings._nulls[three_embeddings._nulls["embedding"] == "b"]
     figure = three_embeddings.plot("null", embedding="b")
     loaded = dreval.load_results(three_embeddings.save(tmp_path / "three.dreval"))
 
@@ -410,7 +410,7 @@ def test_the_permutations_of_a_test_are_stored_and_drawn(three_embeddings, tmp_p
     np.testing.assert_allclose([bar.get_x() for bar in figure.axes[0].patches], edges[:-1])
     assert figure.axes[0].lines[0].get_xdata()[0] == row["statistic"] or "far" in " ".join(texts(figure))
     np.testing.assert_array_equal(stored["count"], counts)
-    pd.testing.assert_frame_equal(loaded.nulls, three_embeddings.nulls)
+    pd.testing.assert_frame_equal(loaded._nulls, three_embeddings._nulls)
     assert texts(loaded.plot("null")) == texts(three_embeddings.plot("null"))
 
 

@@ -117,7 +117,7 @@ def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[flo
     rng = np.random.default_rng(seed)
     embeddings = {f"m{i}": X[:, :2] + size * rng.normal(size=(60, 2)) for i, size in enumerate(noise)}
     results = evaluation(**embeddings).run(measures, None)
-    text, table, ranks = results.paragraph(), results.tidy(), results.ranking()
+    text, table, ranks = results.paragraph(), results.table, results.ranking()
     pairs = results.compare().pairs
 
     for numbers in re.findall(r"(\S+) \[(\S+), (\S+)\]", text):
@@ -153,7 +153,7 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
         for finding in answer.findings:
             if finding.kind in (BEST, BEST_MAP, BEST_SET):
                 assert f"{finding.subject[0]}" in text.partition(f"For {answer.question.lower()}, ")[2]
-    rows = full_results.tidy()
+    rows = full_results.table
     rows = rows[rows["test"] == "hsic"]
     below = rows.loc[rows["p_adjusted"] <= 0.05, "p_adjusted"]
     assert f"HSIC rejects independence of labels for pca and mds (largest adjusted p = {format_p(below.max())})" in text
@@ -268,7 +268,7 @@ def test_the_findings_across_data_sets_are_those_of_the_tables(across: dreval.Co
 def test_the_methods_have_the_settings_of_the_recipe(full_results: dreval.Results) -> None:
     """The text has numbers of embeddings, points and permutations, k, metric, seed, level, adjustment and version."""
     text = full_results.paragraph("methods")
-    table, recipe = full_results.tidy(), full_results.recipe
+    table, recipe = full_results.table, full_results.recipe
 
     for part in (
         f"Three embeddings (pca, mds and noise) of {recipe['n']} points in {recipe['p']} dimensions",
@@ -329,7 +329,7 @@ def test_up_to_twelve_measures_are_named() -> None:
     selected = [name for name in names if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
     results = evaluation(a=X[:, :2]).run(selected, None, None)
     text = " ".join(methods(results, MARKUPS["text"], 12))
-    measure_names = [*dict.fromkeys(results.tidy()["measure"]), *dict.fromkeys(results.curves["measure"])]
+    measure_names = [*dict.fromkeys(results.table["measure"]), *dict.fromkeys(results.curves["measure"])]
 
     assert len(measure_names) == 14
     assert "2 further measures" in text
@@ -430,7 +430,7 @@ def test_the_p_of_independence_is_the_largest_that_rejects() -> None:
     age = X[:, 0] + 0.1 * np.random.default_rng(1).normal(size=60)
     embeddings = {"near": X[:, :2], "far": np.random.default_rng(2).normal(size=(60, 2)), "also": X[:, :3]}
     results = dreval.Evaluation(X, embeddings, covariates={"age": age}, random_state=0).run(None, "hsic", None)
-    p = results.tidy().set_index("embedding")["p_adjusted"]
+    p = results.table.set_index("embedding")["p_adjusted"]
     below = p[p <= 0.05]
     assert sorted(below.index) == ["also", "near"]
     text = f"HSIC rejects independence of age for near and also (largest adjusted p = {format_p(below.max())})"
@@ -438,6 +438,6 @@ def test_the_p_of_independence_is_the_largest_that_rejects() -> None:
     noise = dreval.Evaluation(
         X, {"far": embeddings["far"], "off": RNG.permutation(X[:, :2])}, covariates={"age": age}, random_state=0
     ).run(None, "hsic", None)
-    p = noise.tidy()["p_adjusted"]
+    p = noise.table["p_adjusted"]
     assert p.min() > 0.05
     assert f"independence of age for none (smallest adjusted {p_text(p.min())})" in noise.paragraph()

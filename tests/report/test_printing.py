@@ -108,7 +108,7 @@ def test_settings_that_differ_are_in_the_rows() -> None:
         list(options), ci=None, options=options
     )
     row_of_few = (results.table["embedding"] == "few") & (results.table["n_resamples"] == 160)
-    table = results.tidy()
+    table = results.table
     table.loc[row_of_few, "n_resamples"] = 5
     table.loc[row_of_few, "parameters"] = table.loc[row_of_few, "parameters"].str.replace("=200", "=5")
     results = replace(results, table=table)
@@ -131,7 +131,7 @@ def numbers(text: str) -> set[str]:
 def test_every_format_has_every_number() -> None:
     """Text, HTML, LaTeX and Markdown have the values, intervals, chances, ties and p-values of the table."""
     results, summary = everything()
-    table = results.tidy()
+    table = results.table
     columns = ["value", "conf_low", "conf_high", "chance", "worst", "best", "effect_size", "statistic"]
     expected = set()
     # ties that no printed digit shows

@@ -326,7 +326,7 @@ def test_computed_records_print_their_sizes() -> None:
     """The sentences on embeddings, data, maps and components have the sizes of their arrays."""
     records = small_records()
     embedding, roll, components = records["embedding"], records["data"], records["components"]
-    share = components.tidy()["share"].head(components.n_components).sum()
+    share = components.table["share"].head(components.n_components).sum()
 
     assert str(embedding).startswith("pca embedded 40 points in 2 dimensions, from 4 columns.")
     assert str(roll).startswith("swiss_roll: 40 points in 3 columns, with 2 latent variables.")

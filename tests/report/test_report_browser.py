@@ -577,7 +577,7 @@ def test_a_page_of_many_points_is_small_and_loads(
     """Five embeddings in ten classes with all neighbors take less than 3 MB; the time to load is printed."""
     results = simulated_results(("tsne", "umap", "isomap", "pca", "laplacian"), n=n, classes=10, ks=(5, 15, 50))
     lists = np.random.default_rng(0).integers(0, n, (n, 50)).astype(np.int32)
-    path = write_report(replace(results, data_neighbors=lists), tmp_path / "digits.html")
+    path = write_report(replace(results, _data_neighbors=lists), tmp_path / "digits.html")
     browser.open(path, 1280)
     timing = "performance.getEntriesByType('navigation')[0].loadEventEnd"
     with capsys.disabled():

@@ -40,7 +40,7 @@ def test_cells_are_the_rows_of_the_table(results, rows):
     value_cells = value_table(results, rows=rows)
     lines = list(zip(*value_cells.rows, strict=True)) if rows == "embeddings" else value_cells.rows
     lines = lines[1:] if rows == "embeddings" else [line[1:] for line in lines]
-    table = results.tidy().set_index(["measure", "embedding"])
+    table = results.table.set_index(["measure", "embedding"])
     best = results.ranking().set_index(["measure", "embedding"])["in_best_set"]
 
     for measure, line in zip(("trustworthiness", "r_nx_auc", "procrustes_rc"), lines, strict=True):
@@ -55,7 +55,7 @@ def test_cells_are_the_rows_of_the_table(results, rows):
 def test_without_intervals_the_best_value_is_bold():
     """The table has no half-width and does not mention distinguishable embeddings."""
     results = make_results(ci=None)
-    block, table = value_table(results), results.tidy().pivot(index="measure", columns="embedding", values="value")
+    block, table = value_table(results), results.table.pivot(index="measure", columns="embedding", values="value")
     best = [table.loc["trustworthiness"].idxmax(), table.loc["r_nx_auc"].idxmax(), table.loc["procrustes_rc"].idxmin()]
 
     for row, name in zip(block.rows, best, strict=True):

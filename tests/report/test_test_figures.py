@@ -66,7 +66,7 @@ def test_a_null_distribution_is_stored_in_cells(results):
     rows = results.table[results.table["test"] != ""]
     assert len(rows) == 12
     for row in rows.to_dict("records"):
-        cells = results.nulls
+        cells = results._nulls
         for key in ("embedding", "test", "variable"):
             cells = cells[cells[key] == row[key]]
         assert cells["count"].sum() == 99 == row["n_resamples"]
@@ -82,7 +82,7 @@ def test_nulls_equal_those_of_a_separate_test(results):
     seed = stream_seed(7, "test", "given", "hsic", "labels")
     labels = results.labels.astype(str)
     null = dreval.hsic_test(results.embeddings["given"], labels, n_resamples=99, random_state=seed).null_distribution
-    rows = results.nulls[(results.nulls["embedding"] == "given") & (results.nulls["test"] == "hsic")]
+    rows = results._nulls[(results._nulls["embedding"] == "given") & (results._nulls["test"] == "hsic")]
     rows = rows[rows["variable"] == "labels"]
     edges = [*rows["low"], rows["high"].iloc[-1]]
 
@@ -96,7 +96,7 @@ def test_nulls_and_sources_are_saved(results, tmp_path):
     """A loaded result draws the same page, byte by byte."""
     loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
 
-    assert loaded.nulls.equals(results.nulls)
+    assert loaded._nulls.equals(results._nulls)
     assert loaded.recipe["sources"] == results.recipe["sources"]
     assert loaded.report(tmp_path / "a.html").read_bytes() == results.report(tmp_path / "b.html").read_bytes()
 
@@ -241,8 +241,8 @@ def test_a_page_contains_the_neighbors_of_the_evaluation(monkeypatch, tmp_path):
         assert (decode_array(panel["near"], 9) == nearest(results.embeddings[panel["name"]], 9)[0]).all()
 
     results_with_few_neighbors, results_without_neighbors = (
-        replace(results, data_neighbors=results.data_neighbors[:, :8]),
-        replace(results, data_neighbors=None),
+        replace(results, _data_neighbors=results._data_neighbors[:, :8]),
+        replace(results, _data_neighbors=None),
     )
     for incomplete_results in (results_with_few_neighbors, results_without_neighbors):
         data = point_data(incomplete_results, view, names, None, {})

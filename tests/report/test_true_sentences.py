@@ -146,7 +146,7 @@ def test_the_smallest_p_is_named_if_a_sentence_uses_it():
     """Summary and paragraph have the limit of p with its number of permutations, unless p is larger."""
     for seed, expected in ((0, True), (1, True)):
         results = evaluated(3, seed, tests=["hsic"], n_resamples=39, adjust=None)
-        rows = results.tidy()
+        rows = results.table
         rows = rows[rows["test"] == "hsic"]
         limit = bool((rows["p_value"] * 40 < 1.5).any())
         phrase = "p = .025 is the smallest that 39 permutations can give"
@@ -157,7 +157,7 @@ def test_the_smallest_p_is_named_if_a_sentence_uses_it():
     noise = np.random.default_rng(3).integers(0, 2, len(X))
     evaluation = dreval.Evaluation(X, {"a": Y}, labels=noise, n_neighbors=8, random_state=0)
     results = evaluation.run("trustworthiness", ["hsic"], None, n_resamples=39)
-    assert results.tidy()["p_value"].min() > 0.025
+    assert results.table["p_value"].min() > 0.025
     assert "is the smallest" not in str(results.summary())
 
 
@@ -167,7 +167,7 @@ def test_the_data_are_excluded_from_adjustment_and_counts():
     without, with_reference = (evaluated(3, with_data=flag, tests=["hsic"], n_resamples=99) for flag in (False, True))
     keys = ["embedding", "test", "variable"]
     rows_without, rows_with = (
-        results.tidy()[lambda table: table["test"] == "hsic"].set_index(keys) for results in (without, with_reference)
+        results.table[lambda table: table["test"] == "hsic"].set_index(keys) for results in (without, with_reference)
     )
 
     rows_of_data = rows_with.xs("data", level="embedding")
@@ -182,8 +182,8 @@ def test_the_data_are_excluded_from_adjustment_and_counts():
 def test_a_list_with_a_result_has_the_hint_of_a_result(five):
     """The hint for a second result is the same for a result and for a list that contains it."""
     for second in (five, [five], (five, five)):
-        with pytest.raises((InputError, UnknownName), match=r"into one Evaluation") as error:
-            dreval.compare(five, second)
+        with pytest.raises((InputError, UnknownName), match=r"compare\(first, second\)") as error:
+            five.compare(second)
         assert "...." not in str(error.value)
 
 

@@ -338,14 +338,14 @@ def test_an_evaluation_has_the_same_numbers(tmp_path):
     options = {"noise": {"n_replicates": 19}}
     res = ev.run("trustworthiness", tests=["hsic", "noise:columns"], ci=None, options=options)
     expected = dreval.noise_test(X, "pca", null="columns", n_replicates=19, random_state=7)
-    table = res.tidy()
+    table = res.table
     row = table[(table["test"] == "noise") & (table["embedding"] == "pca")].iloc[0]
     assert (row["statistic"], row["p_value"], row["variable"]) == (expected.statistic, expected.p_value, "columns")
     assert (row["family"], row["p_adjusted"]) == ("noise", expected.p_value)
     points = res.augment("pca")
     assert_array_equal(points["noise_q"], expected.points["q"])
-    assert_array_equal(res.like_noise("pca"), expected.like_noise)
-    assert res.like_noise("given") is None
+    assert_array_equal(res._like_noise("pca"), expected.like_noise)
+    assert res._like_noise("given") is None
     coordinate_row = table[(table["test"] == "noise") & (table["embedding"] == "given")].iloc[0]
     assert np.isnan(coordinate_row["p_value"])
     assert "embed other data" in coordinate_row["note"]
@@ -410,7 +410,7 @@ def test_a_failure_names_the_argument_and_no_other_embedding(function):
 def test_all_tests_do_not_re_run_methods():
     X = data(40, 3)
     res = dreval.Evaluation(X, {"pca": "pca"}, labels=np.arange(40) % 2, random_state=0).run(None, "all", None)
-    assert "noise" not in set(res.tidy()["test"])
+    assert "noise" not in set(res.table["test"])
 
 
 @pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("statistic", "40 numbers")])

@@ -209,8 +209,8 @@ def test_names_next_to_an_array_are_not_used_and_row_numbers_in_another_order_ra
     "call",
     [
         lambda y: dreval.dependence_ranking(POINTS, y)["relevance"].tolist(),
-        lambda y: dreval.bandwidth_curve(POINTS, y, multiples=[1], n_resamples=9, random_state=0).tidy()["p_value"][0],
-        lambda y: dreval.kappa_curve(POINTS, y, kappas=[0.1], n_resamples=9, random_state=0).tidy()["statistic"][0],
+        lambda y: dreval.bandwidth_curve(POINTS, y, multiples=[1], n_resamples=9, random_state=0).table["p_value"][0],
+        lambda y: dreval.kappa_curve(POINTS, y, kappas=[0.1], n_resamples=9, random_state=0).table["statistic"][0],
     ],
 )
 def test_functions_without_notes_warn_of_names_that_are_not_used(call):

@@ -182,17 +182,17 @@ def one_class() -> dreval.Evaluation:
 
 def raise_failure(ev: dreval.Evaluation) -> None:
     """Raise the reason of the last embedding's failure."""
-    raise RowNote(ev.run("continuity", None, None).failed["e"])
+    raise RowNote(ev.with_embedding("pca", "pca").run("continuity", None, None).failed["e"])
 
 
 def raise_missing(ev: dreval.Evaluation) -> None:
     """Raise the reason of a missing measure."""
-    raise RowNote(ev.run("procrustes_disparity", None, None).tidy()["note"].iloc[0])
+    raise RowNote(ev.run("procrustes_disparity", None, None).table["note"].iloc[0])
 
 
 def raise_note(ev: dreval.Evaluation) -> None:
     """Raise the reason in the last row."""
-    raise RowNote(ev.run("continuity", "hsic", None).tidy()["note"].iloc[-1])
+    raise RowNote(ev.run("continuity", "hsic", None).table["note"].iloc[-1])
 
 
 @pytest.fixture

@@ -82,7 +82,7 @@ def test_a_cell_equals_an_evaluation_by_hand(make):
             seed = cell_seed(5, Cell(name, "", 2, replicate))
             evaluation = dreval.Evaluation(X, METHODS, n_neighbors=3, random_state=seed)
             options = {"trustworthiness": {"n_neighbors": [2, 4]}}
-            by_hand = evaluation.run(MEASURES, None, "points", options=options).tidy().assign(dataset=name)
+            by_hand = evaluation.run(MEASURES, None, "points", options=options).table.assign(dataset=name)
             values = table[(table["dataset"] == name) & (table["replicate"] == replicate)].reset_index(drop=True)
             assert_frame_equal(values, timeless(by_hand.assign(replicate=replicate)), check_dtype=False)
 

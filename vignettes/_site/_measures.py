@@ -70,7 +70,7 @@ def measure_page(card: Any) -> str:
 
 def _rows(card: Any) -> pd.DataFrame:
     """Return the values of a measure by embedding, or by method."""
-    table = (evaluated_methods() if "method" in card.needs else evaluated()).tidy()
+    table = (evaluated_methods() if "method" in card.needs else evaluated()).table
     return table[table["measure"] == card.name].set_index("embedding")
 
 

@@ -35,6 +35,7 @@ RECORDS = (
     "dreval.records.points.PerturbationScore",
     "dreval.records.estimates.PerplexityCurve",
     "dreval.records.points.Embedding",
+    "dreval.records.evaluated.EvaluatedEmbedding",
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
@@ -159,7 +160,7 @@ def _errors() -> str:
 
 def _columns() -> str:
     parts = {
-        "Results.tidy()": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
+        "Results.tidy(full=True)": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
         "Comparison.tidy()": ("one row for each pair of embeddings, measure and test", glossary.PAIR_COLUMNS),
         "Comparison.overall": ("one row for each measure and test of all embeddings", glossary.OVERALL_COLUMNS),
         "Comparison.standing": ("one row for each embedding and measure", glossary.STANDING_COLUMNS),

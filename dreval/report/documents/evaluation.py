@@ -296,7 +296,7 @@ def short_topic(topic: str) -> str:
 
 def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool) -> list[str]:
     """Return how to read the marks and intervals of the printed table."""
-    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy()")
+    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy(full=True)")
     marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
     marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
     intervals = _interval_marks(view, columns, halves, full)
@@ -692,7 +692,7 @@ def _noise_table(view: ResultView, results: Results) -> Table:
             rows.append([row["embedding"], "no result", *[""] * 6])
             without_result.append(row["embedding"])
             continue
-        flags, null = results.like_noise(row["embedding"]), row["variable"]
+        flags, null = results._like_noise(row["embedding"]), row["variable"]
         values = [*same_digits([row["statistic"], row["chance"]]), format_number(row["effect_size"])]
         n_like_noise = "" if flags is None else f"{int(flags.sum()):,}"
         null_text = f"{int(row['n_resamples'] or 0):,} of {NULL_DATA_NAMES.get(null, null)}"

@@ -289,7 +289,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     step = -(-len(names) * n // MAX_MAP_POINTS)
     panels = []
     for at, name in enumerate(names):
-        Y, hollow = results.embeddings[name][::step], results.like_noise(name)
+        Y, hollow = results.embeddings[name][::step], results._like_noise(name)
         levels = mapped[1][name][::step] if mapped else np.full(len(Y), -1)
         drawn_classes = None if classes is None else Classes(classes.codes[::step], classes.names, classes.colors)
         label = f"Map {name}, {count_noun(n, 'point')}"
@@ -297,7 +297,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
         panels.append(Panel(name, short[name], map_aside(view, name, results.embeddings[name].shape[1]), drawing))
     column, _, values = mapped or (None, {}, {})
     notes = [f"One point in {step} is drawn."] if step > 1 else []
-    if any(results.like_noise(name) is not None for name in names):
+    if any(results._like_noise(name) is not None for name in names):
         notes.append("Hollow: not distinguished from noise.")
     if len(names) < len(view.computed):
         notes.append(
@@ -737,14 +737,14 @@ def _distance_parts(
     results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]
 ) -> Iterator[Part]:
     """Yield the Shepard diagrams, folded."""
-    drawn = [name for name in names if name in results.shepard]
+    drawn = [name for name in names if name in results._shepard]
     if not drawn:
         return
     panels = [
-        Panel(name, short[name], rank_correlation_text(view, name), distances_svg(results.shepard[name], name))
+        Panel(name, short[name], rank_correlation_text(view, name), distances_svg(results._shepard[name], name))
         for name in drawn
     ]
-    grid = Grid(panels, "Reading the diagrams", [shepard_text(results.shepard[drawn[0]])])
+    grid = Grid(panels, "Reading the diagrams", [shepard_text(results._shepard[drawn[0]])])
     yield Details(f"Shepard diagrams of {count_noun(len(drawn), 'embedding')}", [grid], screen=True)
 
 
@@ -779,7 +779,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
-    distances = [("shepard", "")] if results.shepard else []
+    distances = [("shepard", "")] if results._shepard else []
     yield Section("How are distances kept?", list(_figure_files(results, view, folder, distances)))
     yield Section("All values", [table for table in all_tables if not table.title])
 

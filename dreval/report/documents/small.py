@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
@@ -21,15 +22,19 @@ from dreval.records.estimates import (
     PerplexityCurve,
     Stability,
 )
+from dreval.records.evaluated import EvaluatedEmbedding
+from dreval.records.frames import setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
 from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
+from dreval.report.result_view import measure_title, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
+MAX_NAMED_MEASURES = 4  # measures that a sentence names
 SEVERITIES = (FAILURE, LIMIT, ASSUMPTION)  # the most important first
 
 
@@ -240,6 +245,55 @@ def embedding_summary(record: Embedding, full: bool) -> Document:
     return record_summary(
         "Embedding", findings, (), record.notes, full=full, settings=settings, details=details, call=call
     )
+
+
+def evaluated_summary(record: EvaluatedEmbedding, full: bool) -> Document:
+    """Return the standing of an embedding of an evaluation, its scores, and in full its tests."""
+    scores, recipe, (n, d) = record.scores, record._results.recipe, record.shape
+    names = setting_names(record._results.table)
+    titles = [
+        measure_title(name) + ("" if names[name, parameters] == name else f" ({parameter_text(parameters)})")
+        for name, parameters in zip(scores["measure"], scores["parameters"], strict=True)
+    ]
+    columns = ["Measure", "value", "chance", f"{_level(recipe['conf_level'])} interval", "rank", "best set"]
+    rows = [[title, *_score_cells(row)] for title, row in zip(titles, scores.to_dict("records"), strict=True)]
+    filled = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in rows)]
+    tables = [Table("", [columns[i] for i in filled], [[row[i] for i in filled] for row in rows])] if rows else []
+    tests = record.tidy().query("test != ''").to_dict("records")
+    p_rows = [[r["test"], r["variable"], format_p(r["p_value"]), format_p(r["p_adjusted"])] for r in tests]
+    details = [Table("", ["Test", "variable", "p", "adjusted p"], p_rows, names=2)] if tests else []
+    settings = [("Points", n), ("Components", d), ("Data", recipe["dataset"])]
+    findings = [_standing_finding(record, scores)]
+    options: dict[str, Any] = {"settings": settings, "details": details, "call": recipe["call"]}
+    return record_summary("Embedding", findings, tables, record.notes, full=full, **options)
+
+
+def _score_cells(row: Mapping[str, Any]) -> list[str]:
+    """Return the printed cells of a score: value, chance, interval, rank and membership in the best set."""
+    value, chance, low, high = (
+        "" if math.isnan(row[name]) else format_number(row[name])
+        for name in ("value", "chance", "conf_low", "conf_high")
+    )
+    rank = "" if pd.isna(row["rank"]) else f"{row['rank']} of {row['n_ranked']}"
+    is_best = not pd.isna(row["in_best_set"]) and row["in_best_set"]
+    return [value, chance, f"{low} to {high}" if low else "", rank, "yes" if is_best else ""]
+
+
+def _standing_finding(record: EvaluatedEmbedding, scores: pd.DataFrame) -> RecordFinding:
+    """Return the finding on the measures by which an embedding is in the best set."""
+    results, name, total = record._results, record.method, scores["measure"].nunique()
+    decided = scores.dropna(subset="in_best_set")
+    if name in results.reference:
+        return record_finding("evaluated.reference", name=name)
+    if decided.empty:
+        alone = len({*results.embeddings} - {*results.reference}) < 2
+        return record_finding("evaluated.alone" if alone else "evaluated.unranked", name=name, total=total)
+    best = list(decided.loc[decided["in_best_set"], "measure"].unique())
+    sizes = {"name": name, "n": int(decided["n_ranked"].max()), "total": decided["measure"].nunique()}
+    if not best:
+        return record_finding("evaluated.worse", **sizes)
+    measures = f": {join_and(list(map(measure_title, best)))}" if len(best) <= MAX_NAMED_MEASURES else ""
+    return record_finding("evaluated.best", **sizes, best=len(best), measures=measures)
 
 
 def map_summary(record: KernelMap, full: bool) -> Document:

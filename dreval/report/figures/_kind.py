@@ -23,7 +23,7 @@ QUESTIONS = (
 
 
 @read_only
-@dataclass(frozen=True, repr=False, kw_only=True)
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class FigureCard(Card):
     """The metadata of a kind of figure, besides those of every ``Card``, available without drawing it.
 

@@ -522,7 +522,7 @@ def draw_scatter(results: Results, _view: ResultView, names: list[str], *, color
     colors = point_colors(results.labels if color is None else color, n)
     classes = colors.classes if isinstance(colors, NumberColors) else colors
     legend = class_handles(colors) if isinstance(colors, Classes) else ()
-    hollow = {name: points for name in names if (points := results.like_noise(name)) is not None and points.any()}
+    hollow = {name: points for name in names if (points := results._like_noise(name)) is not None and points.any()}
     short, full_names = figure_names(names)
     text = "Hollow: not distinguished from noise." if hollow else ""
     bar = colors.bar if isinstance(colors, NumberColors) else None

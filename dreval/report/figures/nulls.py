@@ -55,7 +55,7 @@ def _make_histogram(values: FloatArray) -> Histogram:
 
 def stored_null(results: Results, row: Any) -> Histogram:
     """Return the histogram of the permutations behind one row of a test."""
-    nulls = results.nulls
+    nulls = results._nulls
     of_test = (nulls["embedding"] == row["embedding"]) & (nulls["test"] == row["test"])
     cells = nulls[of_test & (nulls["variable"] == row["variable"])]
     return Histogram(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())

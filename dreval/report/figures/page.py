@@ -180,7 +180,7 @@ def point_data(
 
     Arrays are base64 of unsigned 16-bit integers, row by row: of places x and y, of neighbors the k of each point.
     """
-    n, k, neighbors, reason = len(results.embeddings[names[0]]), view.k, results.data_neighbors, ""
+    n, k, neighbors, reason = len(results.embeddings[names[0]]), view.k, results._data_neighbors, ""
     if len(names) * n > MAX_NAMED_POINTS:
         return {}
     if k is not None and n > MOST_LISTED:

@@ -154,19 +154,19 @@ def _matrix_bar(top: float) -> Bar:
 )
 def draw_shepard(results: Results, view: ResultView, names: list[str]) -> Figure:
     """Draw the Shepard diagrams of all embeddings, each with its own unit upwards."""
-    missing = [name for name in names if name not in results.shepard]
-    names = [name for name in names if name in results.shepard]
+    missing = [name for name in names if name not in results._shepard]
+    names = [name for name in names if name in results._shepard]
     if not names:
         hint = "Run a measure of pairs, such as spearman_distance, with Evaluation."
         raise InputError("results", "must hold distances of pairs", f"none of {', '.join(missing)}", hint)
     short, full_names = figure_names(names)
-    reading = Reading(shepard_text(results.shepard[names[0]]))
+    reading = Reading(shepard_text(results._shepard[names[0]]))
     asides = ["\n".join(head_lines(rank_correlation_text(view, name))) for name in names]
     lines = max(len(aside.splitlines()) for aside in asides)
     grid = PanelGrid(
         len(names), reading, full_names, left=SHEPARD_LEFT_INCHES, below=PAIRS_BELOW_INCHES, head_lines=lines
     )
     for place, (name, aside) in enumerate(zip(names, asides, strict=True)):
-        draw_shepard_panel(grid.axes[place], results.shepard[name])
+        draw_shepard_panel(grid.axes[place], results._shepard[name])
         grid.name(place, short[name], aside)
     return grid.finish()

@@ -45,7 +45,7 @@ DATA = {"swiss_roll": _roll, "clusters": _clusters, "sphere": _sphere}
 def _exact(X, Y):
     """Return the values and contributions of all points."""
     results = dreval.Evaluation(X, {"Y": Y}, random_state=0).run(MEASURES, tests=None, ci=None)
-    return results.tidy().set_index("measure")["value"], results.augment("Y")
+    return results.table.set_index("measure")["value"], results.augment("Y")
 
 
 def _draw(X, Y, seed):
@@ -53,8 +53,7 @@ def _draw(X, Y, seed):
     return (
         dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed)
         .run(MEASURES, tests=None)
-        .tidy()
-        .set_index("measure")
+        .table.set_index("measure")
     )
 
 
@@ -90,7 +89,7 @@ def test_anchors_are_a_sample_of_the_contributions(name):
     _, points = _exact(X, Y)
     for seed in range(2):
         ev = dreval.Evaluation(X, {"Y": Y}, anchors=M, random_state=seed).run(MEASURES, tests=None)
-        contributions, table = ev.augment("Y"), ev.tidy().set_index("measure")
+        contributions, table = ev.augment("Y"), ev.table.set_index("measure")
         for measure in MEASURES:
             column = str(measure)
             rows = contributions[column].notna()
@@ -203,11 +202,9 @@ def test_pair_measures_have_no_interval_where_few_points_carry_the_error(how: st
     """
     X, Y, labels, *_ = _exact_contributions("clusters", how)
     names, size = ["spearman_distance", "procrustes_disparity"], 20
-    exact = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, None, None).tidy()["value"]
+    exact = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, None, None).table["value"]
     for m in COUNTS:
-        tables = [
-            dreval.Evaluation(X, {"Y": Y}, anchors=m, random_state=s).run(names, None).tidy() for s in range(size)
-        ]
+        tables = [dreval.Evaluation(X, {"Y": Y}, anchors=m, random_state=s).run(names, None).table for s in range(size)]
         low, high = (np.array([t.loc[0, end] for t in tables], float) for end in ("conf_low", "conf_high"))
         has_interval = ~np.isnan(low)
         wrong = has_interval & ~((low <= exact[0]) & (exact[0] <= high))
@@ -224,7 +221,7 @@ def test_known_contributions_are_those_of_anchors() -> None:
     X, Y, labels, points, parts, _ = _exact_contributions("clusters", "exchanged")
     names = [*BOUNDED, "procrustes_rn_opt"]
     res = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=80, random_state=0).run(names, None)
-    table = res.tidy().set_index("measure")
+    table = res.table.set_index("measure")
     contributions = res.augment("Y").select_dtypes(float)
     rows = np.flatnonzero(contributions[next(c for c in contributions.columns if c.startswith("trust"))].notna())
     for measure in names:

@@ -157,7 +157,7 @@ def _evaluation_intervals(name: str, measures: list[str], seed: int) -> list[Int
     """Return the intervals of a real evaluation."""
     X, Y, labels = DATA[name]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=seed)
-    table = ev.run(measures, None).tidy().set_index("measure").loc[measures]
+    table = ev.run(measures, None).table.set_index("measure").loc[measures]
     kinds = table["conf_method"].map({text: kind for kind, text in METHODS.items()})
     return [
         None if math.isnan(row["conf_low"]) else Interval(row["se"], row["conf_low"], row["conf_high"], kind, M, M - 1)
@@ -206,7 +206,7 @@ def test_draws_are_evaluations() -> None:
     X, Y, labels = DATA["roll"]()
     ev = dreval.Evaluation(X, {"Y": Y}, labels=labels, anchors=M, random_state=1)
     res = ev.run(names, None)
-    table, points = res.tidy().set_index("measure"), res.augment("Y")
+    table, points = res.table.set_index("measure"), res.augment("Y")
     rows = np.flatnonzero(points[next(c for c in points.columns if c.startswith("trust"))].notna())
     for measure in names:
         seed_values = contributions.points.get(measure, [])

@@ -92,7 +92,7 @@ def _jackknife_widths(rng, draw, n, k):
     seed = int(rng.integers(2**31))
     ev = dreval.Evaluation(X, {"Y": Y}, labels=classes, n_neighbors=k, random_state=seed, n_jobs=1)
     res = ev.run(COVERED, None, options={"knn_accuracy": {"n_neighbors": k}})
-    table, points = res.tidy(), res.points["Y"]
+    table, points = res.table, res.points["Y"]
     t = stats.t.ppf(0.975, n - 1)
     naive = t * points.std(ddof=1).to_numpy() / np.sqrt(n)
     return np.c_[table["value"], t * table["se"], naive]
@@ -156,7 +156,7 @@ def test_the_jackknife_is_as_conservative_as_stated(n, n_simulations):
         X = rng.normal(size=(n, 5))
         settings = {"labels": rng.integers(0, 3, n), "latent": X[:, :2], "n_neighbors": 8, "random_state": seed}
         ev = dreval.Evaluation(X, {"Y": X @ fixed}, n_jobs=1, **settings)
-        table = ev.run(list(expected), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).tidy()
+        table = ev.run(list(expected), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).table
         estimates.append(table.set_index("measure").loc[list(expected), ["value", "se"]].to_numpy())
     value, se = np.moveaxis(np.array(estimates), -1, 0)
     ratios = dict(zip(expected, se.mean(axis=0) / value.std(axis=0, ddof=1), strict=True))
@@ -180,7 +180,7 @@ def test_halves_cover_with_a_fixed_map(n_simulations):
     for seed in range(size):
         X, Y = _sample(rng, 200)
         ev = dreval.Evaluation(X, {"Y": Y}, n_neighbors=10, random_state=seed, n_jobs=1)
-        estimates.append(ev.run(names, None, "subsampling").tidy()[["value", "se", "conf_low", "conf_high"]].to_numpy())
+        estimates.append(ev.run(names, None, "subsampling").table[["value", "se", "conf_low", "conf_high"]].to_numpy())
     value, se, low, high = np.moveaxis(np.array(estimates), -1, 0)
     target = value.mean(axis=0)
     covered, ratio = np.mean((low <= target) & (target <= high), axis=0), se.mean(axis=0) / value.std(axis=0, ddof=1)
@@ -203,7 +203,7 @@ def test_replicates_cover_the_mean_over_seeds(n_simulations):
     size, options, inside = n_simulations(400), {"replicates": {"n_replicates": 6}}, []
     for seed in range(size):
         ev = dreval.Evaluation(X, {"noisy": noisy}, n_neighbors=8, random_state=seed, n_jobs=1)
-        row = ev.run("trustworthiness", None, "replicates", options=options).tidy().iloc[0]
+        row = ev.run("trustworthiness", None, "replicates", options=options).table.iloc[0]
         inside.append(row["conf_low"] <= truth <= row["conf_high"])
     assert abs(np.mean(inside) - 0.95) <= 3 * np.sqrt(0.95 * 0.05 / size)
 
@@ -229,7 +229,7 @@ def test_replicates_on_halves_cover_the_refitted_mean(draw, method, least, n_sim
     for seed in range(size):
         X = draw(rng, 150)[0]
         ev = dreval.Evaluation(X, {"Y": method}, n_neighbors=10, random_state=seed, n_jobs=1)
-        tables = [ev.run(REFITTED, None, ci).tidy() for ci in ("replicates", "points")]
+        tables = [ev.run(REFITTED, None, ci).table for ci in ("replicates", "points")]
         estimates.append([table[["value", "conf_low", "conf_high"]].to_numpy() for table in tables])
     value, low, high = np.moveaxis(np.array(estimates), -1, 0)  # each (size, 2, measures)
     target = value.mean(axis=(0, 1))
