@@ -24,7 +24,7 @@ def normalized_score(column: Column, value: float, chance: float) -> float:
     if column.aims_at_chance:
         perfect, chance = chance, column.bounds[0] if column.higher else column.bounds[1]
     span = perfect - chance
-    return (value - chance) / span if math.isfinite(span) and span != 0 else math.nan
+    return (value - chance) / span if math.isfinite(span) and not column.is_tie(perfect, chance) else math.nan
 
 
 def reaches_chance(column: Column, cell: MeasuredValue) -> bool:
@@ -113,6 +113,11 @@ class Borderline(NamedTuple):
     other: str
     p_ranking: float
     p_compare: float
+
+    @property
+    def rows(self) -> tuple[tuple[str, str, str], ...]:
+        """The keys of the two rows that differ: measure, parameters, embedding."""
+        return tuple((self.column.measure, self.column.parameters, name) for name in (self.best, self.other))
 
 
 def borderlines(view: ResultView, ranking: MeasureRanking) -> list[Borderline]:

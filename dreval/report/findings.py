@@ -28,6 +28,7 @@ from dreval.report.best_sets import (
     normalized_score,
 )
 from dreval.report.format import (
+    ROUNDING,
     count_noun,
     decimals_for,
     format_fixed,
@@ -99,6 +100,8 @@ STANDING = "standing"
 VALUE_STANDING = "standing by value"
 NO_STANDING = "no standing"
 ALONE_STANDING = "alone"
+ONLY_STANDING = "only one compared"
+DOUBTFUL_STANDING = "doubtful standing"
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 
@@ -117,8 +120,8 @@ PHRASES = {
     SAME_VALUE: "All have the same value{by} ({quote}).",
     FURTHER_SETS: "{count} further {measures_have} other best sets.",
     UNJUDGED: "{names} could not be tested{by}.",
-    BORDERLINE: "{By} {lead} borderline ({p_ranking} one-sided for this measure, {p_compare} {tests}).",
-    BORDERLINE_AGAIN: "{By} {lead} borderline ({p_ranking}, {p_compare} adjusted).",
+    BORDERLINE: "{By} {lead} borderline ({least}{p_ranking} one-sided{alone}, {p_compare} {tests}).",
+    BORDERLINE_AGAIN: "{By} {lead} borderline ({least}{p_ranking}, {p_compare} adjusted).",
     MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} one-sided, {p_compare} {tests}).",
     MANY_BORDERLINE_AGAIN: "{count} leads are borderline (least clear: {p_ranking}, {p_compare} adjusted).",
     ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
@@ -139,10 +142,13 @@ PHRASES = {
     NOT_TESTED: "No difference could be tested.",
     STANDING: "Best {standing}.",
     VALUE_STANDING: "Best value {standing}.",
-    NO_STANDING: "No measure shows that it is better or worse than the others.",
+    NO_STANDING: "No measure shows that it is better or worse than the others{reason}.",
+    ONLY_STANDING: "The only map that can be compared.",
+    DOUBTFUL_STANDING: "Best only by measures that have no test, are at chance level or depend on ties.",
     ALONE_STANDING: "",
 }
 NOISES = (NOISE, ALONE_NOISE)
+BORDERLINES = (BORDERLINE, BORDERLINE_AGAIN)
 AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
 IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
 
@@ -247,6 +253,8 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
     at = f"at k = {texts['k']}" if "k" in texts else ""
     by = " ".join(filter(None, [_measures_text(finding), at]))
     is_caution = finding.kind in (CAUTION, CHANCE)
+    outside = finding.numbers.get("outside")
+    is_every = outside is not None and outside.value == len(finding.others) > 1
     names = list_names(finding.subject)
     if total is not None and not is_listed(finding.subject):
         names = f"{len(finding.subject)} of {total.text} embeddings"
@@ -259,9 +267,13 @@ def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
         "others": list_names(finding.others),
         "by": f" {by}" * bool(by),
         "By": by[:1].upper() + by[1:],
-        "lead": f"the lead over {list_names(finding.others)} is" if finding.others else "this is",
+        "lead": f"the lead over {'all others' if is_every else list_names(finding.others)} is"
+        if finding.others
+        else "this is",
         "quote": _quote(finding) if finding.measures and "low" in texts else "",
         "p": f" ({texts['p']})" if "p" in texts else "",
+        "least": "least clear: " * (len(finding.rows) > 2),
+        "alone": " for this measure" * (len(finding.measures) == 1),
         "p_ranking": texts.get("p_ranking", ""),
         "p_compare": texts.get("p_compare", ""),
         "tests": f"adjusted for all {texts['tests']} tests" if "tests" in texts else "two-sided",
@@ -285,7 +297,7 @@ def _measures_text(finding: Finding) -> str:
         return "by any measure"
     if total == len(columns):
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
-    if len(columns) >= MAX_LISTED_NAMES:
+    if len(columns) >= MAX_LISTED_NAMES and finding.kind not in BORDERLINES:
         return f"by {number_word(len(columns))} of {number_word(total)} measures"
     is_with = all(column.by_text.startswith("with ") for column in columns)
     order = [row[0] for row in finding.rows]
@@ -550,7 +562,7 @@ def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mappin
 def _borderline_findings(
     view: ResultView, question: str, group: list[MeasureRanking], quoted: Finding
 ) -> Iterator[Finding]:
-    """Yield the least clear borderline difference with both p-values, and then by which measures others are."""
+    """Yield the least clear borderline lead with both p-values and all its measures, and how many others there are."""
     lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
     is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
@@ -561,18 +573,26 @@ def _borderline_findings(
         }
         numbers |= {"tests": Number(tests, f"{tests:,}")} if tests > 1 else {}
         numbers |= {"measures": Number(1, "one")} if len(quoted.measures) == 1 else {}
-        rows = rows_of([line.column], [line.best, line.other])
         if is_many:
             numbers |= {"count": Number(len(lines), f"{len(lines):,}")}
-            rows = tuple(row for line in lines for row in rows_of([line.column], [line.best, line.other]))
+            rows = tuple(row for line in lines for row in line.rows)
             yield Finding(MANY_BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
             return
-        others = () if (line.best, line.other) == (*quoted.subject, *quoted.others) else (line.other,)
-        yield Finding(BORDERLINE, question, (line.best,), (line.column,), numbers, rows, others)
-    if len(lines) > 1:
-        numbers = {"count": Number(len(lines) - 1, f"{len(lines) - 1:,}")}
-        rows = tuple(row for line in lines[1:] for row in rows_of([line.column], [line.best, line.other]))
-        yield Finding(ALSO_BORDERLINE, question, (), tuple(line.column for line in lines[1:]), numbers, rows)
+        columns = tuple(same.column for same in lines if same.other == line.other)
+        measures_by_other: dict[str, set[str]] = {}
+        for same in lines:
+            measures_by_other.setdefault(same.other, set()).add(same.column.measure)
+        others = [name for name, names in measures_by_other.items() if names == measures_by_other[line.other]]
+        rows = tuple(row for same in lines if same.other in others for row in same.rows)
+        outside = len({name for ranking in group for name in ranking.others})
+        numbers |= {"outside": Number(outside, f"{outside:,}")}
+        is_quoted = quoted.subject == (line.best,) and {*others} == {*quoted.others}
+        yield Finding(BORDERLINE, question, (line.best,), columns, numbers, rows, () if is_quoted else tuple(others))
+        lines = [same for same in lines if same.other not in others]
+    if lines:
+        numbers = {"count": Number(len(lines), f"{len(lines):,}")}
+        rows = tuple(row for line in lines for row in line.rows)
+        yield Finding(ALSO_BORDERLINE, question, (), tuple(line.column for line in lines), numbers, rows)
 
 
 def _quoted(
@@ -653,7 +673,7 @@ def _fewest_decimals(column: Column, values: Sequence[float]) -> int:
         return 0 if column.whole else decimals_for(values, column.bounds)
     places = 2
     while places < 5 and any(
-        value != bound and format_fixed(value, places) == format_fixed(bound, places)
+        abs(value - bound) > ROUNDING and format_fixed(value, places) == format_fixed(bound, places)
         for value in values
         for bound in column.bounds
     ):
@@ -663,7 +683,7 @@ def _fewest_decimals(column: Column, values: Sequence[float]) -> int:
 
 def short_number(value: float, places: int) -> str:
     """Return a number of a sentence: zero without decimals, and no zero before the point."""
-    return "0" if value == 0 else without_zero(format_fixed(value, places))
+    return "0" if abs(value) <= ROUNDING else without_zero(format_fixed(value, places))
 
 
 # Cautions on the embeddings, and what else a reader must know.
@@ -768,14 +788,14 @@ def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
 def standing(view: ResultView, name: str) -> Finding:
     """Return for which questions an embedding is in the best set of every measure, and for which of some.
 
-    Measures by which no difference is significant do not count.
+    Measures at chance level, without a test where others have it, and that depend on ties do not count.
     """
     remark = next(
         (f for f in _remarks(view, set()) if f.kind in (FAILED, COLLAPSED, REFERENCE) and name in f.subject), None
     )
     if remark is not None:
         return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
-    rankings = [ranking for ranking in measure_rankings(view) if ranking.others and name in ranking.column.values]
+    rankings = [ranking for ranking in measure_rankings(view) if name in ranking.column.values]
     tested = any(ranking.tested for ranking in rankings)
     rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(r.column)]
     numbers: dict[str, Number] = {}
@@ -785,10 +805,15 @@ def standing(view: ResultView, name: str) -> Finding:
             text = "" if all(places) else f"{sum(places)} of {len(places)}"
             numbers[topic or "other measures"] = Number(sum(places), text)
     columns = [ranking.column for ranking in rankings]
-    kind = STANDING if tested else VALUE_STANDING
-    if not rankings:
-        kind = ALONE_STANDING if len(view.contenders) < 2 else NO_STANDING
-    return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
+    kind, reason = STANDING if tested else VALUE_STANDING, ""
+    if len([other for other in view.contenders if other not in view.unranked]) < 2:
+        kind = ALONE_STANDING if len(view.contenders) < 2 else ONLY_STANDING
+    elif not any(ranking.others for ranking in rankings):
+        kind, numbers = NO_STANDING, {}
+        reason = f" except {list_names(view.collapsed)}" if view.collapsed else ""
+    elif not numbers and any(name in view.best_set(column).best for column in view.main_columns):
+        kind = DOUBTFUL_STANDING
+    return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders), reason=reason)
 
 
 def missing_reason(view: ResultView, column: Column, name: str) -> str:

@@ -7,6 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from decimal import ROUND_HALF_UP, Decimal
 from typing import Any
 
 from dreval._check import function_name
@@ -48,9 +49,14 @@ def format_fixed(value: float, places: int) -> str:
     text = (
         f"{value:.2e}"
         if size >= 1e7 or (places >= 8 and 0 < size < 10.0**-8)
-        else f"{round(value, places) + 0.0:,.{places}f}"
+        else f"{_round_half_up(value, places):,.{places}f}"
     )
     return true_minus(text)
+
+
+def _round_half_up(value: float, places: int) -> Decimal:
+    """Return a rounded number, never a negative zero; half a unit is rounded away from zero, as a reader does."""
+    return Decimal(f"{value:.14g}").quantize(Decimal(1).scaleb(-places), ROUND_HALF_UP) + 0
 
 
 def plain_numbers(values: Sequence[float]) -> list[str]:
@@ -106,7 +112,8 @@ def percent(share: float, extra_decimals: int = 0) -> str:
     value = 100 * share
     if 0 < value <= 0.5:
         return f"{value:.{1 + extra_decimals}g}" if value >= 0.001 else "less than 0.001"
-    return "more than 99" if share < 1 and round(value, extra_decimals) == 100 else f"{value:.{extra_decimals}f}"
+    text = f"{_round_half_up(value, extra_decimals):f}"
+    return "more than 99" if share < 1 and float(text) == 100 else text
 
 
 def probability(p: float, alpha: float = 0.05) -> str:

@@ -441,3 +441,10 @@ def test_the_p_of_independence_is_the_largest_that_rejects() -> None:
     p = noise.table["p_adjusted"]
     assert p.min() > 0.05
     assert f"independence of age for none (smallest adjusted {p_text(p.min())})" in noise.paragraph()
+
+
+def test_the_only_embedding_that_can_be_judged_is_named_with_its_measure() -> None:
+    """Next to a map in one place, each value has its measure and its embedding."""
+    text = evaluation(flat=np.zeros((60, 2)), first=X[:, :2]).run(["trustworthiness", "continuity"]).paragraph()
+
+    assert re.search(r"For neighbors, (trustworthiness|continuity) of first is \.\d+", text)

@@ -46,7 +46,6 @@ from dreval.report.document import (
 from dreval.report.findings import (
     ALL_POOR,
     ALSO_BEST,
-    ALSO_BORDERLINE,
     EVEN_BEST_POOR,
     FURTHER_SETS,
     NO_DIFFERENCE,
@@ -406,9 +405,10 @@ MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
 RERUN_HINT = "re-run"
 # Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
+# That a lead is borderline is never left out: the lead is claimed without it.
 LEFT_OUT_FIRST = (
     (TESTS_ANSWER,),
-    (ALSO_BORDERLINE, FURTHER_SETS),
+    (FURTHER_SETS,),
     (EVEN_BEST_POOR, ALL_POOR),
     (RERUN_HINT,),
     (ALSO_BEST, NO_DIFFERENCE),

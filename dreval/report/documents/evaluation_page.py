@@ -318,7 +318,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
 def map_aside(view: ResultView, name: str, d: int) -> str:
     """Return the share of kept neighbors, and which columns are drawn."""
     overlap = view.find_column("neighborhood_overlap")
-    parts = [f"{100 * overlap.values[name]:.0f} % kept"] if overlap and name in overlap.values else []
+    parts = [f"{format_fixed(100 * overlap.values[name], 0)} % kept"] if overlap and name in overlap.values else []
     parts += ["all points in one place"] if name in view.collapsed else []
     parts += ["one column, as a strip"] if d == 1 else [f"columns 1 and 2 of {d}"] if d > 2 else []
     return ", ".join(parts)
@@ -694,7 +694,15 @@ def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Pa
     if view.comparison is not None:
         ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
         columns = {full_name(column.measure, column.parameters): column for column in ordered}
+        yield from _collapsed_part(view)
         yield from difference_parts(view.comparison, columns, short)
+
+
+def _collapsed_part(view: ResultView) -> list[Part]:
+    """Return that the differences are also those from embeddings in one place, which are never best."""
+    names, several = list_names(view.collapsed), len(view.collapsed) > 1
+    text = f"All points of {names} are in one place: {'they are' if several else 'it is'} tested here but never best."
+    return [Paragraph(text)] if view.collapsed else []
 
 
 # Tests and distances.
@@ -775,7 +783,8 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     rows = [] if view.comparison is None else difference_rows(view.comparison)
     differ: list[Part] = []
     if view.comparison is not None and rows and not view.has_many:
-        differ = [Paragraph(difference_text(view.comparison, rows)), *pair_tables(view.comparison)]
+        differ = [Paragraph(difference_text(view.comparison, rows)), *_collapsed_part(view)]
+        differ += pair_tables(view.comparison)
     yield Section("Is one better than another?", differ)
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
@@ -789,7 +798,8 @@ def _text_card(view: ResultView, name: str) -> str:
     if name in view.failed:
         return f"{isolate_name(name)}: could not be computed: {view.failed[name]}"
     warning = next((finding.text for finding in cautions(view, name)), "")
-    return " ".join(filter(None, [f"{isolate_name(name)}: {standing(view, name).text}".rstrip(".") + ".", warning]))
+    text = " ".join(filter(None, [standing(view, name).text, warning]))
+    return f"{isolate_name(name)}: {text}" if text else isolate_name(name)
 
 
 def _figure_files(

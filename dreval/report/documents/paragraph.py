@@ -35,6 +35,7 @@ from dreval.report.comparison_view import column_of, embedding_order, setting_su
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
 from dreval.report.findings import (
     ALL_POOR,
+    ALONE_NOISE,
     ALONE_POOR,
     BEST,
     BEST_MAP,
@@ -44,6 +45,7 @@ from dreval.report.findings import (
     EVEN_BEST_POOR,
     IN_PARENTHESES,
     PHRASES,
+    VALUE,
     Finding,
     noise_text,
     short_number,
@@ -256,6 +258,9 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     best = sorted(finding.subject, key=column.values.__getitem__, reverse=column.higher)
     is_named = len(finding.measures) == 1 and finding.numbers["measures"].value > 1  # in the sentence before
     text = f"{'' if is_named else f'{column.noun_in_sentence} '}{_values_text(column, best, write)}"
+    if finding.kind in (VALUE, ALONE_NOISE):
+        is_text = " is" * (finding.kind == VALUE)
+        text = f"{column.noun_in_sentence} of {write.names(best)}{is_text} {_values_text(column, best, write)}"
     key, details = (column.measure, column.parameters), []
     if finding.others and write.detail.next_best:
         next_value = write.value(column, finding.others[0], write.detail.next_intervals)

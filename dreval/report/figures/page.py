@@ -460,7 +460,11 @@ def percent_or_value(column: Column, value: float) -> str:
     """Return a value in few letters: a share in percent, or two decimals without the zero."""
     if math.isnan(value):
         return ""
-    return f"{100 * value:.0f} %" if column.share else without_zero(format_fixed(value, min(column.decimals, 2)))
+    return (
+        f"{format_fixed(100 * value, 0)} %"
+        if column.share
+        else without_zero(format_fixed(value, min(column.decimals, 2)))
+    )
 
 
 # Differences in a table.
