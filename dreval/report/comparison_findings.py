@@ -14,7 +14,7 @@ import pandas as pd
 
 from dreval.comparison.tables import DECISION_ORDER, attainable_p
 from dreval.records.comparison import Comparison
-from dreval.records.frames import keys_by_full_name
+from dreval.records.frames import keys_by_full_name, notes_by_row, parameters_of
 from dreval.report.comparison_view import (
     OVERALL_TITLES,
     TEST_TITLES,
@@ -35,6 +35,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
+from dreval.report.result_view import NEIGHBORS_PARAMETER, read_results
 
 MAX_CLAUSES = 6  # clauses of one question, "A is better than B and C"; the table of pairs has further ones
 MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
@@ -43,6 +44,7 @@ MAX_NAMES = 6  # embeddings that a clause names; further ones are counted
 MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more embeddings is not called borderline
 MAX_NAMES_OF_MANY = 3  # the same for many embeddings
 MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
+MAX_TIED = 2  # pairs that a sentence on ties names before it counts
 MAX_LISTED_VERDICTS = 4  # sentences on margins that a question has; further ones are counted
 MAX_DATASETS_NEEDED = 100  # data sets up to which the number that a significant difference needs is looked for
 OVERALL_PRIORITY = (
@@ -53,6 +55,7 @@ OVERALL_PRIORITY = (
     "mixed",
 )  # the first of which is quoted
 MARGINS = "Margins"
+NO_INTERVAL = "inference.no_interval"  # code of the note on a pair without a test
 NO_TEST = "no requested test applies to these pairs"
 TEST = "Test"
 CAUTION = "Caution"
@@ -62,6 +65,7 @@ SAME_MAP = "same map"
 SAME_VALUES = "same values"
 BETTER = "better"
 FURTHER_PAIRS = "further pairs"
+TIED = "tied"
 NO_DIFFERENCE = "no difference"
 BORDERLINE = "borderline"
 OVERALL_ONLY = "overall only"
@@ -76,6 +80,7 @@ EQUIVALENCE_BORDERLINE = "equivalence borderline"
 EQUIVALENCE_OPEN = "equivalence not shown"
 MARGIN_COUNTS = "margin counts"
 UNTESTED = "untested"
+WITHOUT_INTERVALS = "without intervals"
 DECIDED_BY = "decided by"
 POWERLESS = "powerless"
 HELD_FIXED = "held fixed"
@@ -87,8 +92,9 @@ COMPARISON_PHRASES = {
     SAME_VALUES: "{names} have the same values on all data sets.",
     BETTER: "{clauses}.",
     FURTHER_PAIRS: "{count} more differences are significant: see the table of pairs.",
+    TIED: "Values depend on how ties are broken{by}: in another order, {pairs}.",
     NO_DIFFERENCE: "No significant difference{by} ({quote}).",
-    BORDERLINE: "Borderline{by}{pairs} ({p_alone} alone, {p_adjusted} adjusted).",
+    BORDERLINE: "{better} over {other}{by} is borderline ({p_alone} alone, {p_adjusted} adjusted).",
     OVERALL_ONLY: "No pair differs significantly{by}, although a test of any difference rejects ({test}: {p}).",
     PROBABLY_BETTER: "With a probability above {level}, {clauses}, by more than {rope}.",
     PROBABLY_EQUAL: "With a probability above {level}, {pairs} differ by less than {rope}{by}.",
@@ -103,6 +109,7 @@ COMPARISON_PHRASES = {
         "Of {total} differences with a margin {inside} are within it, {beyond} larger, {open} neither: see the pairs."
     ),
     UNTESTED: "Not tested{by}: {reason}.",
+    WITHOUT_INTERVALS: "{names} could not be compared{by} (no intervals).",
     DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
     POWERLESS: "No difference could have been significant{by}: on {data_sets} data sets {tests}{needed}.",
     HELD_FIXED: "One run each, held fixed: re-runs of a method can change small differences.",
@@ -191,8 +198,12 @@ class _Facts:
         self.pairs = {name: decisive_pairs(comparison, name) for name in comparison.measures}
         self.all_pairs = {name: comparison.of(comparison.pairs, name) for name in comparison.measures}
         self.same = equal_maps(comparison)
+        self.notes = notes_by_row(comparison.notes)
         self.keys = keys_by_full_name(comparison.standing)
         self.questions = measures_by_question(self.columns)
+        view = None if comparison.results is None else read_results(comparison.results)
+        columns = () if view is None else view.columns
+        self.tie_columns = {(column.measure, column.parameters): column for column in columns}
 
     @property
     def has_two(self) -> bool:
@@ -206,15 +217,55 @@ class _Facts:
         total = self.questions.get(question, list(self.columns))
         if len(self.columns) == 1:
             return ""
+        if any(self.settings(name)[1:] for name in total):
+            return self.by_settings(measures, total, negated)
         if len(measures) == len(total) > 1 and negated:
             return " by either measure" if len(total) == 2 else " by any measure"
         if len(measures) == len(total) > 1:
-            return " by both measures" if len(total) == 2 else f" by all {number_word(len(total))} measures"
+            return f" by {self.all_measures(len(total))}"
         left = [name for name in total if name not in measures]
         if len(left) == 1 and len(total) > 3:
             return f" by all measures but {self.label(left[0])}"
         word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
         return f" {word} {join_and([self.label(name) for name in measures])}"
+
+    def by_settings(self, measures: Sequence[str], total: Sequence[str], negated: bool) -> str:
+        """Return by which measures something holds, where some have several settings: each measure counts once."""
+        kinds = {self.keys[name][0]: self.settings(name) for name in total}
+        complete = [names for names in kinds.values() if {*names} <= {*measures}]
+        every = "any" if negated else "every"
+        if len(complete) == len(kinds) > 1:
+            number = "either measure" if len(kinds) == 2 else "any measure"
+            number = number if negated else self.all_measures(len(kinds))
+            places = {self.varying(names) for names in kinds.values() if len(names) > 1}
+            link = " at" if all(len(names) > 1 for names in kinds.values()) else " and"
+            return f" by {number}{link} {every} {'k' if places == {'k'} else 'setting'}"
+        labels = []
+        for names in kinds.values():
+            holds = [name for name in names if name in measures]
+            noun, varying = self.columns[names[0]].noun_in_sentence, self.varying(names)
+            if len(holds) == len(names) > 1:
+                labels.append(f"{noun} at {every} {varying}")
+            elif len(holds) > 1 and varying == "k":
+                sizes = [parameters_of(self.keys[name][1])[NEIGHBORS_PARAMETER] for name in holds]
+                labels.append(f"{noun} (k = {join_and(sizes)})")
+            else:
+                labels += map(self.label, holds)
+        word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
+        return f" {word} {join_and(labels)}"
+
+    def all_measures(self, count: int) -> str:
+        """Return that something holds for all measures of a question."""
+        return "both measures" if count == 2 else f"all {number_word(count)} measures"
+
+    def settings(self, name: str) -> list[str]:
+        """Return all settings of the measure of one setting."""
+        return [other for other in self.columns if self.keys[other][0] == self.keys[name][0]]
+
+    def varying(self, names: Sequence[str]) -> str:
+        """Return what differs between the settings of one measure: only the number of neighbors k, or any."""
+        rest = {tuple(sorted({**parameters_of(self.keys[name][1]), NEIGHBORS_PARAMETER: ""}.items())) for name in names}
+        return "k" if len(rest) == 1 else "setting"
 
     def label(self, name: str) -> str:
         """Return the name of a measure within a sentence."""
@@ -225,15 +276,18 @@ class _Facts:
         return tuple(sorted({*names}, key=self.order.index))
 
     def clause_text(self, clauses: Sequence[Clause], by: str) -> str:
-        """Return clauses with one verb: "A is better than B; C than D"."""
+        """Return clauses, each with its verb: "A is better than B, and C is better than D"."""
         parts: list[str] = []
         if len(clauses) == 1 and len(clauses[0][1]) == 1 and len(clauses[0][0]) == len(self.order) - 1 > 2:
             return f"{_names(clauses[0][1])} is worse than all {number_word(len(clauses[0][0]))} others{by}"
         for better, worse in clauses:
-            verb = ("are" if len(better) > 1 else "is") + " better" if not parts else ""
+            verb = ("are" if len(better) > 1 else "is") + " better"
             than = "" if self.has_two else f"than {self.names_or_all(better, worse)}"
             parts.append(" ".join(filter(None, [_names(better), verb, than])))
-        return f"{parts[0]}{by}" if len(parts) == 1 else f"{by.strip() + ' ' if by else ''}{'; '.join(parts)}"
+        if len(parts) == 1:
+            return f"{parts[0]}{by}"
+        listed = ", and ".join(parts) if len(parts) == 2 else f"{'; '.join(parts[:-1])}; and {parts[-1]}"
+        return f"{by.strip()} {listed}".strip()
 
     def names_or_all(self, better: Sequence[str], worse: Sequence[str]) -> str:
         """Return the names of the worse embeddings, or that they are all others; very many are counted."""
@@ -260,6 +314,7 @@ class _Facts:
             yield from self.same_maps(question)
         tested = [name for name in measures if len(self.pairs[name])]
         yield from self.better(question, tested)
+        yield from self.tied(question, tested)
         yield from self.not_different(question, tested)
         yield from self.overall_only(question, tested)
         yield from self.untested(question, [name for name in measures if name not in tested])
@@ -295,6 +350,27 @@ class _Facts:
         if further:
             fields = {"count": f"{len(further):,}"}
             yield ComparisonFinding(FURTHER_PAIRS, question, tuple(measures), (), tuple(further), fields)
+
+    def tied(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+        """Yield which significant pairs have values that overlap over all orders of ties."""
+        overlapping: dict[str, list[tuple[str, str]]] = {}
+        for name in measures:
+            column = self.tie_columns.get(self.keys[name])
+            for pair in significant_pairs(self.pairs[name]) if column else ():
+                others = [other for other in column.cells if other not in pair]
+                if {*pair} <= {*column.cells} and column.ties_overlap(pair[0], others):
+                    overlapping.setdefault(name, []).append(pair)
+        if not overlapping:
+            return
+        rows = tuple(row for name, pairs in overlapping.items() for row in self.rows([name], pairs))
+        groups = self.grouped(overlapping)
+        text = f"{number_word(len(rows))} of these differences may not hold"
+        if len(groups) == 1 and len(groups[0][1]) <= MAX_TIED:
+            text = join_and(
+                [f"{isolate_name(left)} may not be better than {isolate_name(right)}" for left, right in groups[0][1]]
+            )
+        fields = {"by": self.by(list(overlapping), question), "pairs": text}
+        yield ComparisonFinding(TIED, question, tuple(overlapping), (), rows, fields)
 
     def grouped(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
         """Return pairs by the measures that they hold for, those of most measures first."""
@@ -344,12 +420,13 @@ class _Facts:
         if rows:
             row = min(rows, key=lambda row: row["p_adjusted"])
             pair = (row["first"], row["second"])
-            pair_text = "" if self.has_two else f": {_names(self.ordered(pair))}"
-            fields = {"pairs": pair_text, "by": self.by([row["name"]], question)}
+            better, other = pair if row["advantage"] > 0 else pair[::-1]
+            fields = {"better": _names([better]), "other": _names([other]), "by": self.by([row["name"]], question)}
             fields |= {"p_alone": p_text(row["p_value"], self.alpha)}
             fields |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
             keys = self.rows([row["name"]], [pair])
-            yield ComparisonFinding(BORDERLINE, question, (row["name"],), (), keys, fields)
+            clauses = (((better,), (other,)),)
+            yield ComparisonFinding(BORDERLINE, question, (row["name"],), clauses, keys, fields)
 
     def tested_pairs(self, name: str) -> list[tuple[str, str]]:
         """Return the pairs that were tested by one measure."""
@@ -487,6 +564,7 @@ class _Facts:
     def untested(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
         """Yield the measures of which no pair was tested: by which test any difference was, or the first reason."""
         by_reason: dict[str, list[str]] = {}
+        by_lacking: dict[tuple[str, ...], list[str]] = {}
         for name in measures:
             rows, overall = self.all_pairs[name], self.overall_p(name)
             if rows["p_rope"].notna().any():
@@ -495,11 +573,29 @@ class _Facts:
                 fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
                 yield ComparisonFinding(OVERALL, question, (name,), fields={**fields, "by": self.by([name], question)})
                 continue
+            lacking = self.without_intervals(name)
+            if lacking:
+                by_lacking.setdefault(lacking, []).append(name)
+                continue
             reasons = [str(reason).rstrip(".") for reason in rows["note"] if reason]
             by_reason.setdefault(reasons[0] if reasons else NO_TEST, []).append(name)
+        for names, by in by_lacking.items():
+            fields = {"by": self.by(by, question), "names": _names(names)}
+            yield ComparisonFinding(WITHOUT_INTERVALS, question, tuple(by), ((names, ()),), fields=fields)
         for reason, by in by_reason.items():
             fields = {"by": self.by(by, question), "reason": reason}
             yield ComparisonFinding(UNTESTED, question, tuple(by), fields=fields)
+
+    def without_intervals(self, name: str) -> tuple[str, ...]:
+        """Return the embeddings without an interval by one measure if this is why no pair was tested."""
+        lacking: set[str] = set()
+        for row in self.all_pairs[name].to_dict("records"):
+            key = (*self.keys[name], row["first"], row["second"], row["test"])
+            notes = [note for note in self.notes.get(key, ()) if note.code == NO_INTERVAL]
+            if not notes:
+                return ()
+            lacking.update(*(dict(note.values).get("embeddings", ()) for note in notes))
+        return self.ordered(lacking)
 
     # The test that decides, and cautions.
 

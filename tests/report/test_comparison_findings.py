@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.comparison.tables import attainable_p
 from dreval.records.comparison import Comparison
+from dreval.records.frames import full_name
 from dreval.report.comparison_findings import (
     BEST_RANK,
     BETTER,
@@ -32,6 +33,8 @@ from dreval.report.comparison_findings import (
     PROBABLY_BETTER,
     SAME_MAP,
     SAME_VALUES,
+    TIED,
+    WITHOUT_INTERVALS,
     ComparisonFinding,
     comparison_answers,
 )
@@ -123,6 +126,12 @@ def check_finding(
         rows = pairs[key[0]]
         row = rows[(rows["first"] == key[1]) & (rows["second"] == key[2])].iloc[0]
         assert row["p_value"] <= alpha < row["p_adjusted"]
+        pair = key[1:3] if row["advantage"] > 0 else key[2:0:-1]
+        assert f"{pair[0]} over {pair[1]}" in text
+    elif finding.kind == TIED:
+        for name, first, second, _ in finding.rows:
+            assert tie_ranges_overlap(comparison, name, first, second)
+            assert {frozenset((first, second))} <= {frozenset(pair) for pair in significant(pairs[name])}
     elif finding.kind == BEST_RANK:
         for name in finding.measures:
             standing = comparison.of(comparison.standing, name)
@@ -158,6 +167,16 @@ def check_finding(
                 (rows["test"] == "bayes") & rows["first"].isin([first, second]) & rows["second"].isin([first, second])
             ]
             assert row["better"].item() == first
+
+
+def tie_ranges_overlap(comparison: Comparison, name: str, first: str, second: str) -> bool:
+    """Return whether the values of two embeddings overlap over all orders of ties."""
+    assert comparison.results is not None
+    table = comparison.results.table
+    table = table[[full_name(*key) == name for key in zip(table["measure"], table["parameters"], strict=True)]]
+    rows = table.set_index("embedding")
+    spans = [sorted(rows.loc[key, ["worst", "best"]].fillna(rows.loc[key, "value"])) for key in (first, second)]
+    return max(span[0] for span in spans) <= min(span[1] for span in spans)
 
 
 values = st.one_of(st.floats(0, 1), st.sampled_from([0.25, 0.5, 0.5, 0.75]))
@@ -301,3 +320,48 @@ def test_tables_for_papers_have_the_values_of_the_comparison() -> None:
     two = within(0, 2, margin={"trustworthiness": 0.02})
     assert "not shown" in two.to_markdown() or "yes" in two.to_markdown() or "larger" in two.to_markdown()
     assert "±.02" in two.to_latex() or "pm" in two.to_latex()
+
+
+def test_settings_of_one_measure_count_once() -> None:
+    """With several k, measures are counted, and k is named where a pair differs at some only."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 5))
+    embeddings = {"A": X[:, :2], "B": X[:, :2] + 0.3 * rng.normal(size=(120, 2)), "R": rng.normal(size=(120, 2))}
+    evaluation = dreval.Evaluation(X, embeddings, n_neighbors=[5, 10, 20], random_state=0)
+    comparison = evaluation.run(["trustworthiness", "continuity"], tests=None).compare()
+    check_findings(comparison)
+    assert len(comparison.measures) == 6
+    for finding in all_findings(comparison):
+        at_every = finding.kind == BETTER and len(finding.measures) == 6
+        assert ("both measures at every k" in finding.text) == at_every
+        assert "six measures" not in finding.text
+
+
+def test_differences_that_ties_decide_are_named() -> None:
+    """On binary data every difference that another order of ties may reverse is named or counted."""
+    B = np.random.default_rng(0).integers(0, 2, (80, 6))
+    embeddings = {"b1": B[:, :1], "b2": B[:, :2], "rb": np.random.default_rng(1).integers(0, 2, (80, 2))}
+    comparison = dreval.Evaluation(B, embeddings, random_state=0).run("continuity", tests=None).compare()
+    assert TIED in check_findings(comparison)
+    (tied,) = (finding for finding in all_findings(comparison) if finding.kind == TIED)
+    expected = {
+        pair
+        for name in comparison.measures
+        for pair in significant(decisive_pairs(comparison, name))
+        if tie_ranges_overlap(comparison, name, *pair)
+    }
+    assert {frozenset(row[1:3]) for row in tied.rows} == {frozenset(pair) for pair in expected}
+
+
+def test_the_legend_has_the_marks_of_the_table_and_no_others() -> None:
+    """A star has a legend where the table has one, also beside letters; embeddings without intervals are named."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(120, 5))
+    embeddings = {"a": X[:, :2], "two": rng.normal(size=(120, 2)), "thr": X[:, 2:4]}
+    evaluation = dreval.Evaluation(X, embeddings, labels=(X[:, 0] > 0).astype(int), random_state=0)
+    results = evaluation.run(["stress", "davies_bouldin"], tests=None)
+    for options in ({}, {"baseline": "a"}):
+        comparison = results.compare(**options)
+        assert WITHOUT_INTERVALS in check_findings(comparison)
+        text = str(comparison)
+        assert bool(re.search(r"\d\*", text)) == bool(re.search(r"^\* ", text, re.MULTILINE))

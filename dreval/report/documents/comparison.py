@@ -27,6 +27,7 @@ from dreval.report.comparison_view import (
     PAIR_TITLES,
     against_lead,
     column_of,
+    decisive_pairs,
     embedding_order,
     measure_heading,
     measures_by_question,
@@ -191,9 +192,10 @@ def _difference_table(
     """Return the values of two embeddings, their difference, and p; margins, and intervals where there is space."""
     alpha, has_margins = comparison.recipe["alpha"], bool(comparison.recipe.get("margin"))
     has_intervals = is_wide or not has_margins
+    pairs = {name: comparison.of(comparison.pairs, name) for name in measures}
     rows = []
     for name in measures:
-        column, row = columns[name], comparison.of(comparison.pairs, name).iloc[0]
+        column, row = columns[name], pairs[name].iloc[0]
         sign = 1.0 if row["first"] == names[0] else -1.0
         p = row["p_value"] if math.isnan(row["p_adjusted"]) else row["p_adjusted"]
         values = [without_zero(column.format_value(column.values.get(key, math.nan))) for key in names]
@@ -216,7 +218,8 @@ def _difference_table(
     heads += [TableColumn("margin")] * (has_margins and is_wide) + [TableColumn("equivalent?", "text")] * has_margins
     lower = "; ↓ lower is better" if any(not column.higher for column in columns.values()) else ""
     foot = f"difference: positive where {names[0]} is better{lower}."
-    return Table("", heads, rows, best="significantly better", foot=foot)
+    is_any_better = any(row["better"] for name in measures for row in pairs[name].to_dict("records"))
+    return Table("", heads, rows, best="significantly better" * is_any_better, foot=foot)
 
 
 def signed_number(column: Column, value: float) -> str:
@@ -251,7 +254,7 @@ def _measure_rows_table(
     comparison: Comparison, names: Sequence[str], columns: Mapping[str, Column], measures: Sequence[str]
 ) -> Table:
     """Return values, or mean ranks over data sets, of few embeddings side by side, with letters."""
-    rows = []
+    rows, starred = [], []
     for name in measures:
         column, standing = columns[name], comparison.of(comparison.standing, name).set_index("embedding")
         best = best_embeddings(comparison, name)
@@ -259,18 +262,21 @@ def _measure_rows_table(
         for embedding in names:
             text = _standing_text(comparison, column, standing, embedding)
             letters = str(standing["letters"].get(embedding, "")) if text else ""
+            starred += [name] * (embedding in best and not letters)
             cells.append(
                 Cell(" ".join(filter(None, [text, letters])), emphasis="best" * (embedding in best and not letters))
             )
         rows.append(cells)
     has_letters = (comparison.standing["letters"] != "").any()
-    parts = ["", "same letter in a row: no significant difference"] if has_letters else [_best_text(comparison)]
+    parts = ["same letter in a row: no significant difference"] if has_letters else []
     parts += (
         ["↓ lower is better"] if any(not columns[name].higher for name in measures) and not comparison.families else []
     )
-    foot = "; ".join(filter(None, parts[1:]))
+    foot = "; ".join(parts)
+    is_tested = any(len(decisive_pairs(comparison, name)) for name in starred)
+    best_text = (_best_text(comparison) if is_tested else "best value, not tested") * bool(starred)
     title = "Mean ranks over the data sets" if comparison.families else ""
-    return Table(title, ["", *names], rows, best=parts[0], foot=f"{foot}." if foot else "")
+    return Table(title, ["", *names], rows, best=best_text, foot=f"{foot}." if foot else "")
 
 
 def _embedding_rows_table(
@@ -282,6 +288,7 @@ def _embedding_rows_table(
     listed = list(names) if is_wide or len(names) <= PRINTED_EMBEDDINGS else names[:PRINTED_EMBEDDINGS]
     standings = {name: comparison.of(comparison.standing, name).set_index("embedding") for name in measures}
     best = {name: best_embeddings(comparison, name) for name in measures}
+    has_best = any({*listed} & best[name] for name in measures)
     rows: list[list[Any]] = [
         [
             embedding,
@@ -305,7 +312,7 @@ def _embedding_rows_table(
     title = "Mean ranks over the data sets" if comparison.families else ""
     left = len(columns) - len(measures)
     foot = f"one measure a question; {count_noun(left, 'more measure')}: summary(full=True)." if left else ""
-    return Table(title, ["", *heads], rows, best=_best_text(comparison), foot=foot)
+    return Table(title, ["", *heads], rows, best=_best_text(comparison) * has_best, foot=foot)
 
 
 def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFrame, embedding: str) -> str:

@@ -175,7 +175,7 @@ def _page_question(comparison: Comparison) -> str:
     asked += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
     n = max((len(family.cells) for family in comparison.families.values()), default=0)
     size = count_noun(n, "data set") if n else count_noun(int(comparison.recipe.get("n") or 0), "point")
-    measures = len(comparison.measures)
+    measures = comparison.standing["measure"].nunique()
     return f"{asked}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
 
 
@@ -211,7 +211,7 @@ def _page_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Ite
     """Yield the sections of a page between the answers and the limits."""
     names = embedding_order(comparison)
     short = short_names(names, MAX_NAME_BREADTH)
-    count = len(comparison.measures)
+    count = comparison.standing["measure"].nunique()
     title = f"All {number_word(count)} measures" if count > 1 else columns[comparison.measures[0]].title
     if comparison.families:
         title = f"Mean ranks by {'all ' * (count > 2)}{number_word(count)} measures" if count > 1 else "Mean ranks"

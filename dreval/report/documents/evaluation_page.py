@@ -18,6 +18,7 @@ from dreval.measures.core import GOALS
 from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
+from dreval.report.best_sets import borderlines, measure_rankings
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,
@@ -41,7 +42,7 @@ from dreval.report.document import Column as TableColumn
 from dreval.report.documents.closing import _settings, _sources, closing_sections, glossary, limits
 from dreval.report.documents.comparison import pair_tables
 from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
-from dreval.report.documents.pairs import difference_parts, difference_rows, difference_text
+from dreval.report.documents.pairs import Lead, difference_parts, difference_rows, difference_text
 from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures._lines import ScaleCurve, scale_curves
@@ -695,7 +696,15 @@ def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Pa
         ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
         columns = {full_name(column.measure, column.parameters): column for column in ordered}
         yield from _collapsed_part(view)
-        yield from difference_parts(view.comparison, columns, short)
+        yield from difference_parts(view.comparison, columns, short, _borderline_leads(view))
+
+
+def _borderline_leads(view: ResultView) -> set[Lead]:
+    """Return the pairs that the answers call borderline."""
+    lines = [line for ranking in measure_rankings(view) for line in borderlines(view, ranking)]
+    return {
+        (full_name(line.column.measure, line.column.parameters), frozenset((line.best, line.other))) for line in lines
+    }
 
 
 def _collapsed_part(view: ResultView) -> list[Part]:
@@ -780,7 +789,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     yield Section("Where can each map be trusted?", list(_figure_files(results, view, folder, points)))
     scales = [("curve", measure) for measure in dict.fromkeys(curves)]
     yield Section("At which neighborhood size?", list(_figure_files(results, view, folder, scales)))
-    rows = [] if view.comparison is None else difference_rows(view.comparison)
+    rows = [] if view.comparison is None else difference_rows(view.comparison, _borderline_leads(view))
     differ: list[Part] = []
     if view.comparison is not None and rows and not view.has_many:
         differ = [Paragraph(difference_text(view.comparison, rows)), *_collapsed_part(view)]

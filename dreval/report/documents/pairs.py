@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -64,14 +64,20 @@ MAX_IN_FULL = 6  # embeddings; of more only the best is compared with the others
 FOREST_DECIMALS = 3
 
 
+Lead = tuple[str, frozenset[str]]  # a measure with its parameters, and two embeddings
+
+
 def difference_parts(
-    comparison: Comparison, columns: Mapping[str, MeasureColumn], short: Mapping[str, str]
+    comparison: Comparison,
+    columns: Mapping[str, MeasureColumn],
+    short: Mapping[str, str],
+    leads: Collection[Lead] = (),
 ) -> Iterator[Part]:
     """Yield which embeddings differ: a forest of one measure a question, borderline pairs, and all pairs folded.
 
-    ``columns`` are by the full names of the measures.
+    ``columns`` are by the full names of the measures; ``leads`` as in ``difference_rows``.
     """
-    rows = difference_rows(comparison)
+    rows = difference_rows(comparison, leads)
     if not rows:
         return
     yield Paragraph(difference_text(comparison, rows), "lead")
@@ -81,9 +87,9 @@ def difference_parts(
     drawn = [forest for forest in forests if forest is not None]
     yield from [Forests(drawn)] if drawn else []
     shown, count = rows, comparison.standing["embedding"].nunique()
-    leads = {name: against_lead(comparison, name)[0] for name in comparison.measures}
+    best = {name: against_lead(comparison, name)[0] for name in comparison.measures}
     if count > MAX_SIDE_BY_SIDE:
-        shown = [row for row in rows if leads[row["name"]] in (row["first"], row["second"])]
+        shown = [row for row in rows if best[row["name"]] in (row["first"], row["second"])]
     of = "" if len(shown) == len(rows) else " from the best by each measure"
     borderline = [row for row in shown if row["mark"] == BORDERLINE]
     if borderline:
@@ -100,8 +106,11 @@ def _questions(columns: Mapping[str, MeasureColumn]) -> list[list[str]]:
     return list(measures_by_question(columns).values())
 
 
-def difference_rows(comparison: Comparison) -> list[dict[str, Any]]:
-    """Return the tested pairs of the test that decides, the better embedding first, each with its mark."""
+def difference_rows(comparison: Comparison, leads: Collection[Lead] = ()) -> list[dict[str, Any]]:
+    """Return the tested pairs of the test that decides, the better embedding first, each with its mark.
+
+    ``leads`` are the pairs of an evaluation that differ by the one-sided test of its best sets.
+    """
     alpha, groups = comparison.recipe["alpha"], equal_maps(comparison)
     rows = []
     for name in comparison.measures:
@@ -109,12 +118,21 @@ def difference_rows(comparison: Comparison) -> list[dict[str, Any]]:
             flipped = row["advantage"] < 0
             p, adjusted = row["p_value"], row["p_adjusted"]
             decisive = p if math.isnan(adjusted) else adjusted
-            mark = SIGNIFICANT if decisive <= alpha else BORDERLINE if p <= alpha else NOT_SIGNIFICANT
+            is_lead = (name, frozenset((row["first"], row["second"]))) in leads
+            is_borderline = p <= alpha or is_lead
+            mark = SIGNIFICANT if decisive <= alpha else BORDERLINE if is_borderline else NOT_SIGNIFICANT
             if mark == NOT_SIGNIFICANT and any({row["first"], row["second"]} <= group for group in groups):
                 mark = EQUAL
             ends = (-row["conf_high"], -row["conf_low"]) if flipped else (row["conf_low"], row["conf_high"])
             first, second = (row["second"], row["first"]) if flipped else (row["first"], row["second"])
-            changed = {"first": first, "second": second, "advantage": abs(row["advantage"]), "name": name}
+            by_lead = is_lead and p > alpha
+            changed = {
+                "by_lead": by_lead,
+                "first": first,
+                "second": second,
+                "advantage": abs(row["advantage"]),
+                "name": name,
+            }
             rows.append({**row, **changed, "conf_low": ends[0], "conf_high": ends[1], "mark": mark, "p": decisive})
     return rows
 
@@ -139,8 +157,10 @@ def mark_texts(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> lis
     adjusted = adjust != "nothing" and len(rows) > 1
     over = f", adjusted over all {len(rows):,} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
     marks = [(SIGNIFICANT, f"significant{over}")]
-    if any(row["mark"] == BORDERLINE for row in rows):
-        marks.append((BORDERLINE, "borderline: significant alone, not adjusted"))
+    borderline = [row for row in rows if row["mark"] == BORDERLINE]
+    if borderline:
+        one_sided = ", or one-sided against the best" * any(row["by_lead"] for row in borderline)
+        marks.append((BORDERLINE, f"borderline: significant alone{one_sided}; not adjusted"))
     return [*marks, (NOT_SIGNIFICANT, "not significant")]
 
 
