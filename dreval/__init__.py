@@ -1,8 +1,9 @@
 """dreval: the formal evaluation of dimensionality reduction.
 
-``Evaluation`` takes data and embeddings from any source and answers, with numbers that carry their uncertainty, how far
-an embedding can be trusted. Every measure and test is also a plain function of this package
-(``dreval.trustworthiness(X, Y)``). A name is imported when it is first used.
+``score`` returns the values of measures of one embedding. ``Evaluation`` takes data and embeddings from any source and
+answers, with numbers that carry their uncertainty, how far an embedding can be trusted. Every measure and test is also
+a plain function of this package (``dreval.trustworthiness(X, Y)``); ``dreval.measures`` lists the measures. A name is
+imported when it is first used.
 """
 
 from __future__ import annotations
@@ -18,11 +19,14 @@ _MODULES = {
     "Evaluation": "evaluation.evaluation",
     "Protocol": "protocol.protocol",
     "Results": "records.results",
+    "Scores": "records.scores",
     "Study": "study.study",
     "load_results": "records.archive",
     "compare": "comparison.compare",
     "embed": "inputs.source",
+    "get_scorer": "measures.scorer",
     "load_dataset": "datasets.files",
+    "score": "evaluation.score",
     "simulate": "datasets._dataset",
     "IndependenceTest": "records.tests",
     "bandwidth_curve": "significance._curves",
@@ -38,12 +42,29 @@ _MODULES = {
     "recommend": "measures.core",
     "card": "registry",
 }
-_SUBMODULES = ("errors", "glossary", "methods")
+_SUBMODULES = ("datasets", "errors", "glossary", "measures", "methods")
+
+# The names that ``dir(dreval)`` lists and a star import defines; all other public names are found through them.
+_LISTED = [
+    *("Evaluation", "Protocol", "Study", "card", "compare", "datasets", "embed", "get_scorer", "load_dataset"),
+    *("load_results", "measures", "methods", "noise_test", "recommend", "score", "stability", "sweep"),
+]
+
+# Names that other packages use, and what has that purpose here.
+_ELSEWHERE = {
+    "evaluate": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
+    "load": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
+    "metrics": "dreval.measures has the measures, and dreval.score(X, Y) computes them.",
+    "open": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
+    "read": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
+    "read_csv": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
+    "tests": "dreval.list_tests() lists the tests; each is a function, as dreval.hsic_test(x, y).",
+}
 
 
 def __getattr__(name: str) -> Any:
     if name == "__all__":
-        return [public for public in __dir__() if not public.startswith("_")]
+        return list(_LISTED)
     if name in _MODULES:
         return getattr(importlib.import_module(f"dreval.{_MODULES[name]}"), name)
     if name in _SUBMODULES:
@@ -56,16 +77,29 @@ def __getattr__(name: str) -> Any:
                 return registry.get(name)
         if name in TESTS.public_names():
             return TESTS.get(name.removesuffix(TESTS.suffix))
-        from dreval._check import did_you_mean
-
-        suggestion = did_you_mean(name, __dir__()).rstrip()
-        if suggestion:
+        if suggestion := _suggestion(name):
             # With a name and no object Python adds no second suggestion.
             raise AttributeError(f"module 'dreval' has no attribute {name!r}. {suggestion}", name=name)
     raise AttributeError(f"module 'dreval' has no attribute {name!r}")
 
 
-def __dir__() -> list[str]:
+def _suggestion(name: str) -> str:
+    """Return a sentence with the attribute that a wrong name may mean; empty if there is none."""
+    from dreval._check import did_you_mean, resolve_alias
+    from dreval.registry import METHODS
+
+    method = resolve_alias(METHODS.name_of(name), METHODS.names())
+    if method in METHODS:
+        return f"The method is dreval.methods.{METHODS.thing_of(method)}; dreval.embed(X, {method!r}) runs it."
+    return _ELSEWHERE.get(name.lower(), did_you_mean(name, _public_names()).rstrip())
+
+
+def _public_names() -> list[str]:
+    """Return all public names, sorted, with those that ``dir(dreval)`` does not list."""
     from dreval.registry import ANALYSES, MEASURES, SCORES, TESTS
 
-    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES, "__version__"})
+    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES})
+
+
+def __dir__() -> list[str]:
+    return list(_LISTED)

@@ -5,27 +5,101 @@ from typing import Any
 
 import numpy as np
 
+from dreval import datasets as datasets
 from dreval import errors as errors
 from dreval import glossary as glossary
+from dreval import measures as measures
 from dreval import methods as methods
 from dreval.comparison.compare import compare as compare
 from dreval.datasets._dataset import simulate as simulate
 from dreval.datasets.files import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
+from dreval.evaluation.score import score as score
 from dreval.inputs.source import embed as embed
+from dreval.measures import average_local_error as average_local_error
+from dreval.measures import b_nx as b_nx
+from dreval.measures import calinski_harabasz as calinski_harabasz
+from dreval.measures import centroid_triplet_accuracy as centroid_triplet_accuracy
+from dreval.measures import class_angular_distortion as class_angular_distortion
+from dreval.measures import class_aware_continuity as class_aware_continuity
+from dreval.measures import class_aware_trustworthiness as class_aware_trustworthiness
+from dreval.measures import clisi as clisi
+from dreval.measures import cohesiveness as cohesiveness
+from dreval.measures import continuity as continuity
+from dreval.measures import davies_bouldin as davies_bouldin
+from dreval.measures import density_kl as density_kl
+from dreval.measures import density_l1 as density_l1
+from dreval.measures import distance_consistency as distance_consistency
+from dreval.measures import distance_correlation as distance_correlation
+from dreval.measures import distance_order_correlation as distance_order_correlation
+from dreval.measures import energy_ratio as energy_ratio
+from dreval.measures import graph_connectivity as graph_connectivity
+from dreval.measures import ilisi as ilisi
+from dreval.measures import isolated_labels as isolated_labels
+from dreval.measures import jaccard as jaccard
+from dreval.measures import k_max as k_max
+from dreval.measures import kbet as kbet
+from dreval.measures import kendall_distance as kendall_distance
+from dreval.measures import kmeans_ami as kmeans_ami
+from dreval.measures import kmeans_ari as kmeans_ari
+from dreval.measures import kmeans_nmi as kmeans_nmi
+from dreval.measures import knn_accuracy as knn_accuracy
+from dreval.measures import ks_distance as ks_distance
+from dreval.measures import label_continuity as label_continuity
+from dreval.measures import label_retrieval_auc as label_retrieval_auc
+from dreval.measures import label_trustworthiness as label_trustworthiness
+from dreval.measures import latent_r2 as latent_r2
+from dreval.measures import lcmc as lcmc
+from dreval.measures import local_anisotropy as local_anisotropy
+from dreval.measures import local_area_spread as local_area_spread
+from dreval.measures import local_radius_correlation as local_radius_correlation
+from dreval.measures import mrre_false as mrre_false
+from dreval.measures import mrre_missing as mrre_missing
+from dreval.measures import neighborhood_hit as neighborhood_hit
+from dreval.measures import neighborhood_overlap as neighborhood_overlap
+from dreval.measures import pearson_distance as pearson_distance
+from dreval.measures import procrustes_disparity as procrustes_disparity
+from dreval.measures import procrustes_lower_bound as procrustes_lower_bound
+from dreval.measures import procrustes_r as procrustes_r
+from dreval.measures import procrustes_rc as procrustes_rc
+from dreval.measures import procrustes_rn as procrustes_rn
+from dreval.measures import procrustes_rn_opt as procrustes_rn_opt
+from dreval.measures import procrustes_rpca as procrustes_rpca
+from dreval.measures import q_global as q_global
+from dreval.measures import q_local as q_local
+from dreval.measures import q_nx as q_nx
+from dreval.measures import r_nx as r_nx
+from dreval.measures import r_nx_auc as r_nx_auc
+from dreval.measures import reconstruction_error as reconstruction_error
+from dreval.measures import sammon_stress as sammon_stress
+from dreval.measures import silhouette as silhouette
+from dreval.measures import silhouette_batch as silhouette_batch
+from dreval.measures import spanning_tree_distance as spanning_tree_distance
+from dreval.measures import spearman_distance as spearman_distance
+from dreval.measures import stability as stability
+from dreval.measures import steadiness as steadiness
+from dreval.measures import stress as stress
+from dreval.measures import stress_nonmetric as stress_nonmetric
+from dreval.measures import stress_scale_normalized as stress_scale_normalized
+from dreval.measures import topographic_product as topographic_product
+from dreval.measures import tractable_consistency as tractable_consistency
+from dreval.measures import triplet_accuracy as triplet_accuracy
+from dreval.measures import trustability as trustability
+from dreval.measures import trustworthiness as trustworthiness
+from dreval.measures import wasserstein_distance as wasserstein_distance
 from dreval.measures.classes import centroid_triplets as centroid_triplets
 from dreval.measures.core import recommend as recommend
+from dreval.measures.scorer import get_scorer as get_scorer
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
 from dreval.records.estimates import IntrinsicDimension
-from dreval.records.estimates import MeasureRecord
 from dreval.records.estimates import ParallelAnalysis
 from dreval.records.estimates import PerplexityCurve
-from dreval.records.estimates import Stability
 from dreval.records.points import LocalDistortion
 from dreval.records.points import PerturbationScore
 from dreval.records.points import SingularityScore
 from dreval.records.results import Results as Results
+from dreval.records.scores import Scores as Scores
 from dreval.records.sweep import Sweep
 from dreval.records.tests import IndependenceTest as IndependenceTest
 from dreval.records.tests import NoiseTest
@@ -43,198 +117,35 @@ from dreval.study.study import Study as Study
 
 __all__ = [
     "Evaluation",
-    "IndependenceTest",
     "Protocol",
-    "Results",
     "Study",
-    "average_local_error",
-    "b_nx",
-    "bandwidth_curve",
-    "calinski_harabasz",
     "card",
-    "cca_test",
-    "centroid_triplet_accuracy",
-    "centroid_triplets",
-    "class_angular_distortion",
-    "class_aware_continuity",
-    "class_aware_trustworthiness",
-    "clisi",
-    "cohesiveness",
     "compare",
-    "continuity",
-    "davies_bouldin",
-    "dcov_test",
-    "density_kl",
-    "density_l1",
-    "dependence_ranking",
-    "distance_consistency",
-    "distance_correlation",
-    "distance_order_correlation",
+    "datasets",
     "embed",
-    "energy_ratio",
-    "errors",
-    "glossary",
-    "graph_connectivity",
-    "hsic_test",
-    "ilisi",
-    "intrinsic_dimension",
-    "isolated_labels",
-    "jaccard",
-    "k_max",
-    "kappa_curve",
-    "kbet",
-    "kcca_test",
-    "kendall_distance",
-    "kmeans_ami",
-    "kmeans_ari",
-    "kmeans_nmi",
-    "knn_accuracy",
-    "ks_distance",
-    "label_continuity",
-    "label_retrieval_auc",
-    "label_trustworthiness",
-    "latent_r2",
-    "lcmc",
-    "list_datasets",
-    "list_figures",
-    "list_measures",
-    "list_methods",
-    "list_scores",
-    "list_tests",
+    "get_scorer",
     "load_dataset",
     "load_results",
-    "local_anisotropy",
-    "local_area_spread",
-    "local_distortion",
-    "local_radius_correlation",
+    "measures",
     "methods",
-    "mmd_test",
-    "mrre_false",
-    "mrre_missing",
-    "neighborhood_hit",
-    "neighborhood_overlap",
     "noise_test",
-    "parallel_analysis",
-    "pearson_distance",
-    "perplexity_curve",
-    "perturbation_score",
-    "procrustes_disparity",
-    "procrustes_lower_bound",
-    "procrustes_r",
-    "procrustes_rc",
-    "procrustes_rn",
-    "procrustes_rn_opt",
-    "procrustes_rpca",
-    "q_global",
-    "q_local",
-    "q_nx",
-    "r_nx",
-    "r_nx_auc",
     "recommend",
-    "reconstruction_error",
-    "sammon_stress",
-    "silhouette",
-    "silhouette_batch",
-    "simulate",
-    "singularity_score",
-    "spanning_tree_distance",
-    "spearman_distance",
+    "score",
     "stability",
-    "steadiness",
-    "stress",
-    "stress_nonmetric",
-    "stress_scale_normalized",
     "sweep",
-    "topographic_product",
-    "tractable_consistency",
-    "triplet_accuracy",
-    "trustability",
-    "trustworthiness",
-    "wasserstein_distance",
 ]
 __version__: str
 
-def average_local_error(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def b_nx(X: Any, Y: Any, *, metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def calinski_harabasz(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
 def cca_test(x: Any, y: Any, *, method: str = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
-def centroid_triplet_accuracy(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def class_angular_distortion(X: Any, Y: Any, *, labels: Any, n_triplets: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def class_aware_continuity(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def class_aware_trustworthiness(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def clisi(X: Any, Y: Any, *, labels: Any, perplexity: Any = ..., n_jobs: Any = ...) -> Any: ...
-def cohesiveness(X: Any, Y: Any, *, n_neighbors: Any = ..., n_walks: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def continuity(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def davies_bouldin(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
 def dcov_test(x: Any, y: Any, *, metric: str | tuple[str, str] = ..., exponent: float = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
-def density_kl(X: Any, Y: Any, *, sigma: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def density_l1(X: Any, Y: Any, *, sigma: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def distance_consistency(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def distance_correlation(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def distance_order_correlation(X: Any, Y: Any, *, share: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def energy_ratio(X: Any, Y: Any) -> Any: ...
-def graph_connectivity(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., n_jobs: Any = ...) -> Any: ...
 def hsic_test(x: Any, y: Any, *others: Any, kernel: str | tuple[str, ...] = ..., bandwidth: float | str | tuple[float | str | None, ...] | None = ..., method: str = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
-def ilisi(X: Any, Y: Any, *, batch: Any, perplexity: Any = ..., n_jobs: Any = ...) -> Any: ...
 def intrinsic_dimension(X: Any, *, method: str = ..., fit: str = ..., discard: float = ..., n_neighbors: int = ..., conf_level: float = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IntrinsicDimension: ...
-def isolated_labels(X: Any, Y: Any, *, labels: Any, batch: Any, n_jobs: Any = ...) -> Any: ...
-def jaccard(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def k_max(X: Any, Y: Any, *, metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def kbet(X: Any, Y: Any, *, batch: Any, size: Any = ..., alpha: Any = ..., n_jobs: Any = ...) -> Any: ...
 def kcca_test(x: Any, y: Any, *others: Any, kernel: str | tuple[str, ...] = ..., bandwidth: float | str | tuple[float | str | None, ...] | None = ..., kappa: float = ..., method: str = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
-def kendall_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def kmeans_ami(X: Any, Y: Any, *, labels: Any, n_clusters: Any = ..., n_init: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def kmeans_ari(X: Any, Y: Any, *, labels: Any, n_clusters: Any = ..., n_init: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def kmeans_nmi(X: Any, Y: Any, *, labels: Any, n_clusters: Any = ..., n_init: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def knn_accuracy(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., n_folds: Any = ..., random_state: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def ks_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def label_continuity(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def label_retrieval_auc(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def label_trustworthiness(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def latent_r2(X: Any, Y: Any, *, latent: Any, n_jobs: Any = ...) -> Any: ...
-def lcmc(X: Any, Y: Any, *, metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def local_anisotropy(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def local_area_spread(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def local_distortion(X: Any, Y: Any, *, n_neighbors: int | str = ..., metric: str = ..., n_jobs: int | None = ...) -> LocalDistortion: ...
-def local_radius_correlation(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
 def mmd_test(x: Any, y: Any = ..., *, groups: Any = ..., kernel: str = ..., bandwidth: float | str | None = ..., permutation: str = ..., blocks: Any = ..., n_resamples: int = ..., stop_after: int | None = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ...) -> IndependenceTest: ...
-def mrre_false(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def mrre_missing(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def neighborhood_hit(X: Any, Y: Any, *, labels: Any, n_neighbors: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def neighborhood_overlap(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
 def noise_test(X: Any, source: Any, *, null: Any = ..., statistic: Any = ..., n_clusters: int | None = ..., n_replicates: int = ..., n_seeds: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]] | None = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., ids: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> NoiseTest: ...
 def parallel_analysis(X: Any, *, n_resamples: int = ..., alpha: float = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> ParallelAnalysis: ...
-def pearson_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
 def perplexity_curve(X: Any, perplexities: Sequence[float] | None = ..., *, n_seeds: int = ..., n_components: int = ..., polish: bool = ..., conf_level: float = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ..., **options: Any) -> PerplexityCurve: ...
 def perturbation_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: str | None = ..., length: float = ..., points: Any = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> PerturbationScore: ...
-def procrustes_disparity(X: Any, Y: Any) -> Any: ...
-def procrustes_lower_bound(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def procrustes_r(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def procrustes_rc(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def procrustes_rn(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def procrustes_rn_opt(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def procrustes_rpca(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def q_global(X: Any, Y: Any, *, metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def q_local(X: Any, Y: Any, *, metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def q_nx(X: Any, Y: Any, *, metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def r_nx(X: Any, Y: Any, *, metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def r_nx_auc(X: Any, Y: Any, *, metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def reconstruction_error(X: Any, source: Any, *, rule: str = ..., n_folds: int = ..., labels: Any = ..., ids: Any = ..., random_state: int | np.random.Generator | None = ...) -> MeasureRecord: ...
-def sammon_stress(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def silhouette(X: Any, Y: Any, *, labels: Any, n_jobs: Any = ...) -> Any: ...
-def silhouette_batch(X: Any, Y: Any, *, labels: Any, batch: Any, n_jobs: Any = ...) -> Any: ...
 def singularity_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: Any = ..., polish: bool = ..., metric: str = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> SingularityScore: ...
-def spanning_tree_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def spearman_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def stability(X: Any, source: Any, *, over: str = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., labels: Any = ..., ids: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Stability: ...
-def steadiness(X: Any, Y: Any, *, n_neighbors: Any = ..., n_walks: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def stress(X: Any, Y: Any, *, kind: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def stress_nonmetric(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def stress_scale_normalized(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
 def sweep(X: Any, source: Any, param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]], *, measures: str | Sequence[str] = ..., over: str = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., ids: Any = ..., header: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Sweep: ...
-def topographic_product(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., n_jobs: Any = ...) -> Any: ...
-def tractable_consistency(X: Any, source: Any, *, n_components: int = ..., transformation: str = ..., amplitude: float = ..., n_transformations: int | str = ..., kernel: str = ..., n_replicates: int = ..., labels: Any = ..., ids: Any = ..., store: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> MeasureRecord: ...
-def triplet_accuracy(X: Any, Y: Any, *, n_triplets: Any = ..., metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...
-def trustability(X: Any, source: Any, *, labels: Any = ..., ids: Any = ..., random_state: int | np.random.Generator | None = ...) -> MeasureRecord: ...
-def trustworthiness(X: Any, Y: Any, *, n_neighbors: Any = ..., metric: Any = ..., ties: Any = ..., n_jobs: Any = ...) -> Any: ...
-def wasserstein_distance(X: Any, Y: Any, *, metric: Any = ..., random_state: Any = ..., n_jobs: Any = ...) -> Any: ...

@@ -8,10 +8,11 @@ import io
 import math
 import numbers
 import os
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence, Set, ValuesView
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set, ValuesView
 from contextlib import suppress
 from functools import wraps
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, BinaryIO, TypeVar
 
 import numpy as np
@@ -73,6 +74,7 @@ SYNONYMS = {
     "locallylinearembedding": "lle",
     "lr": "learning_rate",
     "mds": "metric_mds",
+    "metrics": "measures",
     "n_iter": "max_iter",
     "n_perm": "n_resamples",
     "n_permutations": "n_resamples",
@@ -215,8 +217,44 @@ def did_you_mean(name: Any, options: Iterable[str]) -> str:
     return f"Did you mean {names}? " if names else ""
 
 
+# Attributes that objects of other packages have: a method of this package, and the expression with that purpose.
+ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
+    "best": (("ranking", "ranking()"),),
+    "best_": (("ranking", "ranking()"),),
+    "best_embedding": (("ranking", "ranking()"),),
+    "columns": (("tidy", "tidy().columns"),),
+    "df": (("tidy", "tidy()"),),
+    "evaluate": (("run", "run()"),),
+    "fit": (("run", "run()"),),
+    "head": (("tidy", "tidy().head()"),),
+    "iloc": (("tidy", "tidy().iloc"),),
+    "loc": (("tidy", "tidy().loc"),),
+    "plot": (("run", "run().plot()"),),
+    "ranking": (("run", "run().ranking()"),),
+    "score": (("run", "run()"), ("tidy", "tidy()")),
+    "scores": (("run", "run().tidy()"), ("tidy", "tidy()")),
+    "show": (("summary", "summary()"),),
+    "summary": (("run", "run().summary()"),),
+    "tidy": (("run", "run().tidy()"),),
+    "to_csv": (("tidy", "tidy().to_csv"),),
+    "to_dataframe": (("tidy", "tidy()"),),
+    "to_df": (("tidy", "tidy()"),),
+    "to_excel": (("tidy", "tidy().to_excel"),),
+    "to_frame": (("tidy", "tidy()"),),
+    "to_pandas": (("tidy", "tidy()"),),
+    "values": (("tidy", "tidy()['value']"),),
+}
+
+
 def attribute_error(thing: object, name: str) -> AttributeError:
-    """Return the error for an attribute that an object does not have; it suggests the nearest public one."""
+    """Return the error for an attribute that an object does not have; it suggests the nearest public one.
+
+    An attribute with that purpose elsewhere comes first, as ``to_csv`` of a frame.
+    """
+    for method, expression in ELSEWHERE.get(name, ()):
+        if hasattr(type(thing), method):
+            text = f"{type(thing).__name__!r} object has no attribute {name!r}. Use {expression}"
+            return AttributeError(text, name=name)
     public = [] if name.startswith("_") else [attribute for attribute in dir(thing) if attribute[0] != "_"]
     question = did_you_mean(name, public)
     text = f"{type(thing).__name__!r} object has no attribute {name!r}. {question}".rstrip(". ")
@@ -319,8 +357,10 @@ def check_parameters(options: Iterable[str], parameters: Iterable[str], owner: s
             raise _unknown(UnknownKeyword, name, parameters, f"parameter of {owner}")
 
 
-def keywords_checked(function: Function) -> Function:
+def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingProxyType({})) -> Function:
     """Decorate an entry point of the package: the error for an unknown keyword suggests the nearest one.
+
+    ``elsewhere`` are keywords of another call, by name, with the expression that takes them.
 
     These are ``Evaluation`` and its ``run``, ``compare``, ``sweep``, ``Study`` and ``Protocol``; elsewhere Python's own
     error names the keyword. Only keywords are checked, before the call: a TypeError from inside the function, its
@@ -343,6 +383,9 @@ def keywords_checked(function: Function) -> Function:
     def checked(*arguments: Any, **options: Any) -> Any:
         if options and not options.keys() <= names:
             owner = type(arguments[0]).__name__ if is_constructor else function.__qualname__
+            for name in options.keys() - names:
+                if call := elsewhere.get(resolve_alias(name, elsewhere)):
+                    raise UnknownKeyword(f"parameter of {owner}", "must be a known name", repr(name), f"Call {call}.")
             check_parameters(options, parameters, owner)
         return function(*arguments, **options)
 

@@ -110,6 +110,10 @@ n_neighbors : int, list of int or "auto", default "auto"
     Number k of neighbors, 1 <= k < n. "auto": 15, or the largest number below n / 2
     (at least 1) where that is smaller."""
 
+COORDINATES_ONLY = """\
+Y : (n, d) array, DataFrame or path
+    The embedding; rows are points. The measure does not read the data."""
+
 TIES_NOTE = """\
 Ties: two successive distances from a point, in ascending order, are tied if they differ by at most
 {rounding:g} of the larger one (Euclidean distances: if their squares do). Several of which each is tied with
@@ -153,7 +157,10 @@ def _measure_parameter(card: Any, name: str) -> str:
     if name == "n_neighbors" and card.shares_neighbors:
         return AUTO_NEIGHBORS
     random_part = next((part for part in RANDOM_PARTS if part in card.parameters), "")
+    if name == "Y" and not card.reads_data:
+        return COORDINATES_ONLY
     entry = MEASURE_PARAMETERS[name].replace("{default}", str(card.parameters.get(name)))
+    entry = entry if card.reads_data else entry.replace("column of X", "column of Y")
     return entry.replace("{random_parts}", RANDOM_PARTS[random_part])
 
 

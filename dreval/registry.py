@@ -147,6 +147,10 @@ class Registry:
         hint = f"Add it to {{{option}}} of `{call}`. Those that were run: {names or 'none'}."
         raise InputError(argument, "must be one that was run", repr(name), hint, **{option: option})
 
+    def thing_of(self, name: str) -> str:
+        """Return the name of the function or class of an entry, without importing it."""
+        return self._places[name][1]
+
     def card(self, name: str, argument: str | None = None) -> Any:
         """Return the card of one entry."""
         return self.get(name, argument).card

@@ -33,6 +33,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+from measure_calls import call_measure
 from scipy import sparse
 
 import dreval
@@ -294,7 +295,7 @@ def _measure(name: str) -> Subject:
         options |= {"latent": _normal(n, 1)} if "latent" in card.needs else {}
         options |= {"batch": np.arange(n) // 3 % 2} if "batch" in card.needs else {}
         options |= {"random_state": 0} if "random_state" in inspect.signature(getattr(dreval, name)).parameters else {}
-        return np.atleast_1d(np.asarray(getattr(dreval, name)(values["X"], values["Y"], **options), float))
+        return np.atleast_1d(np.asarray(call_measure(name, values["X"], values["Y"], **options), float))
 
     def invariant(powers: Mapping[str, int]) -> bool:
         return "scale" in card.invariances or (powers["X"] == powers["Y"] and name not in DEGREES)

@@ -224,7 +224,7 @@ MUTANTS = [
         "geometry/test_replicates.py::test_log_variation_is_the_residual_of_least_squares",
     ),
     Mutant(
-        "measures/stability.py",
+        "measures/replicates.py",
         "common = np.intersect1d(pair[0][0].rows, pair[1][0].rows, assume_unique=True)",
         "common = pair[0][0].rows",
         "measures/test_stability.py::test_the_share_of_the_seeds_is_reported_at_one_number_of_points",

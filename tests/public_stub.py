@@ -1,4 +1,4 @@
-"""Write the stubs ``dreval/__init__.pyi`` and ``dreval/methods/__init__.pyi``; ``--check`` only compares them.
+"""Write the stubs of ``dreval`` and of its folders measures, methods and datasets; ``--check`` only compares them.
 
 Run ``python tests/public_stub.py`` after a public name or its signature has changed. The public names are those of
 ``dreval._MODULES`` and of the registries, and nothing else lists them. The package imports its names when they are
@@ -12,13 +12,13 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from functools import cache
 from pathlib import Path
 from typing import Any
 
 import dreval
-from dreval.registry import ANALYSES, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, SCORES, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEADER = '''"""{title}; written by ``python tests/public_stub.py``."""
@@ -35,24 +35,48 @@ STANDARD_TYPES |= {"np.random.Generator"}
 
 def stubs() -> dict[Path, str]:
     """Return the text of each stub by its path."""
-    return {PACKAGE / "__init__.pyi": _package_stub(), PACKAGE / "methods" / "__init__.pyi": _methods_stub()}
+    texts = {
+        "": _package_stub(),
+        "measures": _measures_stub(),
+        "methods": _methods_stub(),
+        "datasets": _datasets_stub(),
+    }
+    return {PACKAGE / folder / "__init__.pyi": text for folder, text in texts.items()}
 
 
 def _package_stub() -> str:
     """Return the stub of the package: imports of classes and functions, signatures of the entries of registries."""
-    names = sorted([*MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES])
+    names = sorted([*TESTS.public_names(), *ANALYSES, *SCORES])
     functions = [_function(name, getattr(dreval, name)) for name in names]
-    used = set(re.findall(r"\w+", "\n".join(functions)))
     imports = [f"from dreval import {name} as {name}" for name in dreval._SUBMODULES]
     imports += [f"from dreval.{module} import {name} as {name}" for name, module in dreval._MODULES.items()]
-    imports += [
-        f"from {module} import {name}"
-        for name, module in record_modules().items()
-        if name in used and name not in dreval._MODULES
-    ]
+    imports += [f"from dreval.measures import {name} as {name}" for name in MEASURES]
+    imports += _record_imports(functions, dreval._MODULES)
     public = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
     parts = [HEADER.format(title="The public names of dreval"), "\n".join(sorted(imports))]
     return f"{''.join(parts)}\n\n__all__ = [\n    {public},\n]\n__version__: str\n\n" + "\n".join(functions) + "\n"
+
+
+def _record_imports(functions: list[str], imported: Collection[str] = ()) -> list[str]:
+    """Return the imports of the records that functions return, except those that are imported already."""
+    used = set(re.findall(r"\w+", "\n".join(functions)))
+    records = record_modules().items()
+    return [f"from {module} import {name}" for name, module in records if name in used and name not in imported]
+
+
+def _measures_stub() -> str:
+    """Return the stub of the measures: a function for each."""
+    functions = [_function(name, MEASURES.get(name)) for name in MEASURES]
+    imports = "\n".join(sorted(_record_imports(functions)))
+    return f"{HEADER.format(title='The measures')}{imports}\n\n" + "\n".join(functions) + "\n"
+
+
+def _datasets_stub() -> str:
+    """Return the stub of the data sets: a function for each."""
+    functions = [_function(name, getattr(dreval.datasets, name)) for name in DATASETS]
+    functions = [function.replace("-> Any", "-> Dataset") for function in functions]
+    imports = "from dreval.datasets._dataset import Dataset"
+    return f"{HEADER.format(title='The data sets')}{imports}\n\n" + "\n".join(functions) + "\n"
 
 
 def _methods_stub() -> str:

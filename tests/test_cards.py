@@ -218,7 +218,9 @@ def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
 
 def test_no_other_function_has_a_card() -> None:
     """Only entries of the registries have a card, and ``card`` finds them all."""
-    having = {name for name in dir(dreval) if hasattr(getattr(getattr(dreval, name), "card", None), "reference")}
+    having = {
+        name for name in dreval._public_names() if hasattr(getattr(getattr(dreval, name), "card", None), "reference")
+    }
     entries = {name for registry in (MEASURES, TESTS, ANALYSES, SCORES) for name in registry.public_names()}
 
     assert having == entries
@@ -252,9 +254,9 @@ def test_bounds_are_an_interval_with_chance_inside(name: str) -> None:
 
 @each_measure
 def test_the_parameters_on_the_card_are_those_of_the_function(name: str) -> None:
-    """The parameters and defaults on the card are the keyword-only parameters of the public function."""
+    """The parameters and defaults on the card are those of the public function."""
     signature = inspect.signature(getattr(dreval, name))
-    defaults = {key: p.default for key, p in signature.parameters.items() if p.kind is p.KEYWORD_ONLY}
+    defaults = {key: p.default for key, p in signature.parameters.items() if p.default is not p.empty}
 
     assert MEASURES.card(name).parameters.items() <= defaults.items()
 

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 import test_other_tools as names_elsewhere
 from each import each
+from measure_calls import call_measure
 from page_tables import README
 from scipy.spatial.distance import pdist
 from test_vignettes import cells
@@ -88,7 +89,7 @@ def _tie_bounds(row: Row, embedding: str) -> tuple[float, float] | None:
     if "ties" not in parameters or "." in row.ours:
         return None
     options = {"n_neighbors": K} if "n_neighbors" in parameters else {}
-    bounds = getattr(dreval, name)(*CASES[embedding][:2], ties="bounds", **options)
+    bounds = call_measure(name, *CASES[embedding][:2], ties="bounds", **options)
     ends = bounds.loc[K] if at else bounds
     remaining = row.ours.removeprefix(name + (at or ""))
     worst, best = (eval(f"{ends[end]}{remaining}", {"n": 300}) for end in ("worst", "best"))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import importlib
 import inspect
+import pkgutil
 import subprocess
 import sys
 from pathlib import Path
@@ -48,12 +49,95 @@ def parameters(function: Any) -> dict[str, Any]:
     return {name: p.default for name, p in inspect.signature(function).parameters.items() if name != "self"}
 
 
-def test_dir_lists_exactly_the_public_names() -> None:
-    """``dir(dreval)`` is the names of the stub and the version: a change of a public name changes the stub."""
+NEWCOMERS = [
+    "Evaluation",
+    "score",
+    "compare",
+    "stability",
+    "noise_test",
+    "sweep",
+    "Study",
+    "Protocol",
+    "embed",
+    "recommend",
+    "card",
+    "load_dataset",
+    "load_results",
+    "get_scorer",
+    "methods",
+    "measures",
+    "datasets",
+]
+
+
+def test_dir_lists_what_a_newcomer_needs() -> None:
+    """``dir(dreval)`` and ``__all__`` of the package and of its stub are seventeen names."""
     stub = ast.parse((Path(dreval.__path__[0]) / "__init__.pyi").read_text())
     names = next(ast.literal_eval(node.value) for node in stub.body if isinstance(node, ast.Assign))
 
-    assert set(dir(dreval)) == {*names, "__version__"}
+    assert dir(dreval) == sorted(NEWCOMERS)
+    assert sorted(dreval.__all__) == sorted(names) == sorted(NEWCOMERS)
+
+
+def test_the_stub_defines_every_public_name() -> None:
+    """Names that ``dir`` does not list are attributes of the package and of its stub."""
+    stub = ast.parse((Path(dreval.__path__[0]) / "__init__.pyi").read_text())
+    imported = {alias.asname for node in stub.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    defined = {node.name for node in stub.body if isinstance(node, ast.FunctionDef)}
+
+    assert set(dreval._public_names()) == (imported - {None}) | defined
+    assert all(hasattr(dreval, name) for name in dreval._public_names())
+
+
+@each("name", ["measures", "methods", "datasets"])
+def test_folders_list_their_entries(name: str) -> None:
+    """They are functions or classes, not modules, also after all modules were imported."""
+    folder = getattr(dreval, name)
+    for info in pkgutil.iter_modules(folder.__path__):
+        importlib.import_module(f"{folder.__name__}.{info.name}")
+
+    assert len(dir(folder)) == len({"measures": MEASURES, "methods": METHODS, "datasets": DATASETS}[name].names())
+    assert [entry for entry in dir(folder) if not callable(getattr(folder, entry))] == []
+    assert [entry for entry in dir(folder) if not inspect.getdoc(getattr(folder, entry))] == []
+    with pytest.raises(AttributeError, match=r"Did you mean|list"):
+        getattr(folder, f"{dir(folder)[0]}s")
+
+
+def test_measures_are_the_same_functions_everywhere() -> None:
+    """``dreval.measures.trustworthiness`` is ``dreval.trustworthiness``, and both can be imported by name."""
+    from dreval import trustworthiness
+    from dreval.measures import trustworthiness as from_folder
+
+    assert trustworthiness is from_folder is dreval.trustworthiness
+    assert dreval.measures.stability is dreval.stability
+
+
+def test_data_sets_are_functions() -> None:
+    """They are those of ``load_dataset`` and ``simulate``, with their parameters."""
+    roll = dreval.datasets.swiss_roll(n=50, random_state=0)
+
+    assert (roll.data == dreval.simulate("swiss_roll", n=50, random_state=0).data).all()
+    assert dreval.datasets.wdbc().data.shape == (569, 30)
+    assert list(inspect.signature(dreval.datasets.sonar_file).parameters) == ["path", "labels"]
+
+
+HINTS = {
+    "UMAP": r"dreval\.methods\.UMAP; dreval\.embed\(X, 'umap'\)",
+    "PCA": r"dreval\.embed\(X, 'pca'\)",
+    "TSNE": r"dreval\.methods\.TSNE",
+    "read": "load_results",
+    "load": "load_dataset",
+    "evaluate": r"dreval\.score\(X, Y\) returns numbers, dreval\.Evaluation",
+    "metrics": r"dreval\.measures",
+    "trustworthines": "Did you mean 'trustworthiness'",
+}
+
+
+@each("name", list(HINTS))
+def test_usual_guesses_lead_to_the_right_name(name: str) -> None:
+    """Names of other packages get a sentence that names what has that purpose here."""
+    with pytest.raises(AttributeError, match=HINTS[name]):
+        getattr(dreval, name)
 
 
 @each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))
@@ -159,12 +243,17 @@ def test_results_have_their_methods(name: str) -> None:
 
 @each("name", list(MEASURES))
 def test_measures_are_called_alike(name: str) -> None:
-    """Every measure takes data and embedding (or method) by position and all other arguments by keyword only."""
+    """Every measure takes data (if it reads them), embedding (or method) and ``n_neighbors`` by position."""
     signature = inspect.signature(getattr(dreval, name))
-    kinds = [(p.name, p.kind) for p in signature.parameters.values()]
+    positional = [p.name for p in signature.parameters.values() if p.kind is p.POSITIONAL_OR_KEYWORD]
+    kinds = {p.kind for p in signature.parameters.values() if p.name not in positional}
+    card = MEASURES.card(name)
+    expected = ["X", "source"] if card.level == "algorithm" else ["X", "Y"] if card.reads_data else ["Y"]
+    if card.level != "algorithm" and "n_neighbors" in card.parameters:
+        expected.append("n_neighbors")
 
-    assert [key for key, _ in kinds[:2]] == ["X", "source" if MEASURES.card(name).level == "algorithm" else "Y"]
-    assert {kind for _, kind in kinds[2:]} <= {inspect.Parameter.KEYWORD_ONLY}
+    assert positional == expected
+    assert kinds <= {inspect.Parameter.KEYWORD_ONLY}
 
 
 def test_analyses_of_data_are_called_alike() -> None:
@@ -234,7 +323,7 @@ def test_all_kinds_of_things_are_listed(capsys: pytest.CaptureFixture[str]) -> N
 
 def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
-    public = {name: getattr(dreval, name) for name in dir(dreval) if callable(getattr(dreval, name))}
+    public = {name: getattr(dreval, name) for name in dreval._public_names() if callable(getattr(dreval, name))}
     kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, PerplexityCurve)
     kinds += (Sweep,)
     records = {kind.__name__: kind for kind in kinds}
@@ -243,7 +332,7 @@ def test_every_public_function_and_method_has_an_example() -> None:
         for name, kind in {**public, **records}.items()
         if inspect.isclass(kind)
         for method, function in inspect.getmembers(kind, callable)
-        if not method.startswith("_")
+        if not method.startswith("_") and method not in ("items", "keys", "values")  # of every mapping
     }
     without = [n for n, o in {**public, **records, **methods}.items() if ">>> " not in (inspect.getdoc(o) or "")]
     assert len(methods) > 50

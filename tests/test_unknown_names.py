@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 import timeit
 from pathlib import Path
 from typing import Any
@@ -170,8 +171,8 @@ CURES = {
     "few points": (lambda: dreval.Study("s.journal", {"x": X}, ["pca"], "stress", subsample=0.01),
                    r"`subsample` must leave at least 4 points: got 0.01 of 24 \(data set 'x'\)"),
     "no points": (lambda: dreval.Study("s.journal", {"x": X}, ["pca"], "stress", subsample=0), "`subsample` .* > 0.0"),
-    "no labels": (lambda: dreval.silhouette(X, Y, labels=[None] * 24), r"missing values\. Check how the column was"),
-    "numbers": (lambda: dreval.silhouette(X, Y, labels=X[:, 0]), "Pass numbers as `covariates` .*, or as `resp"),
+    "no labels": (lambda: dreval.silhouette(Y, labels=[None] * 24), r"missing values\. Check how the column was"),
+    "numbers": (lambda: dreval.silhouette(Y, labels=X[:, 0]), "Pass numbers as `covariates` .*, or as `resp"),
 }  # fmt: skip
 
 
@@ -208,6 +209,16 @@ def test_entry_points_name_an_unknown_keyword(name: str, tmp_path: Path) -> None
         ENTRY_POINTS[name](tmp_path)
     assert isinstance(error.value, TypeError)
     assert error.value.argument.removeprefix("parameter of ").rpartition(".")[2] == name.rpartition(".")[2]
+
+
+def test_keywords_of_run_are_named_there() -> None:
+    """``Evaluation`` names the call that takes a keyword of ``run``; ``metrics`` are measures."""
+    for keyword in ("measures", "metrics", "tests", "ci", "n_resamples"):
+        with pytest.raises(UnknownKeyword, match=r"Call Evaluation\(\.\.\.\)\.run\((measures|tests|ci|n_resamples)="):
+            dreval.Evaluation(X, Y, **{keyword: None})
+    for call in (dreval.Evaluation(X, Y).run, lambda **options: dreval.score(X, Y, **options)):
+        with pytest.raises(UnknownKeyword, match="Did you mean 'measures'"):
+            call(metrics=["stress"])
 
 
 OTHER_FUNCTIONS = {
@@ -308,6 +319,16 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     ):
         with pytest.raises(AttributeError, match=f"Did you mean '{suggestion}'"):
             getattr(function, typed)
+    for thing, typed, expression in (
+        (results, "to_csv", "tidy().to_csv"),
+        (results, "values", "tidy()['value']"),
+        (results, "best", "ranking()"),
+        (results.compare(), "to_csv", "tidy().to_csv"),
+        (dreval.Evaluation(X), "tidy", "run().tidy()"),
+        (dreval.Evaluation(X), "fit", "run()"),
+    ):
+        with pytest.raises(AttributeError, match=rf"Use {re.escape(expression)}$"):
+            getattr(thing, typed)
     assert not hasattr(dreval, "nothing")
     assert not hasattr(results, "__array__")
 
@@ -316,7 +337,8 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     "arguments, suggestion",
     [
         ("evaluate x.csv --perms 5", "--n-resamples"),
-        ("evaluate x.csv --Metrics=L1", "--metric"),
+        ("evaluate x.csv --Metrics=stress", "--measures"),
+        ("evaluate x.csv --Metric=L1", "--metric"),
         ("study run a.journal --replicates 3", "--n-replicates"),
         ("protocol export x.csv folder --n-replicate 3", "--n-replicates"),
         ("list measures --jsn", "--json"),

@@ -193,7 +193,7 @@ def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict
     """Return the evaluation of these options, and the requested measures, tests and intervals."""
     from dreval.evaluation.evaluation import Evaluation
 
-    evaluation = Evaluation(options.data, **{name: getattr(options, name) for name in (*VARIABLES, *SETTINGS)})
+    evaluation = Evaluation(options.data, {}, **{name: getattr(options, name) for name in (*VARIABLES, *SETTINGS)})
     for name, source in sources:
         evaluation = evaluation.with_embedding(name, source)
     replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None

@@ -57,9 +57,11 @@ from dreval.evaluation.provenance import provenance_of, run_notes, unreduced_not
 from dreval.evaluation.rows import (
     EmbeddingOutcome,
     Key,
+    MeasureRow,
     evaluate_algorithms,
     evaluate_where_labeled,
     failed_outcome,
+    value_rows,
     views_for,
 )
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms, test_step
@@ -70,7 +72,7 @@ from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.source import CoordinateSource, Source, as_source
+from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
 from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     curves_frame,
@@ -134,6 +136,13 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
+# Keywords of ``run`` that users pass to ``Evaluation``.
+KEYWORDS_OF_RUN = {
+    name: f"Evaluation(...).run({name}=...)"
+    for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "store", "progress")
+}
+
+
 class Evaluation:
     """Data and embeddings of them, with the settings of their evaluation.
 
@@ -147,7 +156,10 @@ class Evaluation:
         AnnData in a file and large files are read by blocks of rows, with anchors among more than 50,000 points;
         everything else loads them into memory, up to the same limit. The rows of a dask array on a cluster are compared
         with the anchors by its workers.
-    embeddings : dict of name to source, optional
+    embeddings : dict of name to source, one source, or list of names, optional
+        One source without a name is called "embedding". A list holds keys of ``obsm`` and names of bundled methods,
+        never arrays. Without embeddings those of an AnnData object are evaluated: the arrays of ``obsm`` whose key
+        begins with "X_", except "X_spatial", and that have two or three columns; a note lists them. ``{}``: none.
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
         accepted for "pca" and "tsne"), or a result of ``Protocol.collect``. ``with_embedding`` adds further ones.
@@ -246,11 +258,11 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
-    @keywords_checked
+    @partial(keywords_checked, elsewhere=KEYWORDS_OF_RUN)
     def __init__(
         self,
         data: Any,
-        embeddings: Mapping[str, Any] | None = None,
+        embeddings: Any = None,
         *,
         labels: Any = None,
         latent: Any = None,
@@ -281,11 +293,9 @@ class Evaluation:
         self.has_random_seed = random_state is None
         self.n_jobs = None if n_jobs in (None, -1) else check_int(n_jobs, "n_jobs", low=1)
         self.sources: dict[str, Source] = {}
-        if embeddings is not None and not isinstance(embeddings, Mapping):
-            raise InputError(
-                "embeddings", "must be a dict of names to sources", type(embeddings).__name__, 'Pass {"umap": Y}.'
-            )
-        for name, value in (embeddings or {}).items():
+        sources, notes = named_sources(embeddings, self.data)
+        self.data = replace(self.data, notes=(*self.data.notes, *notes)) if notes else self.data
+        for name, value in sources.items():
             self.sources[check_name(name, self.sources)] = self._source(name, value, {})
         self._locked = True
 
@@ -558,6 +568,25 @@ class Evaluation:
         seconds = [self._timed(sample) for sample in samples]
         timed = list(zip(samples, seconds, strict=True))
         return estimate(self.data, m, plan, missing, list(embedded), timed, self.n_jobs)
+
+    def _values(self, measures: Any) -> tuple[Evaluation, list[MeasureRow]]:
+        """Return a row with the value and notes of each measure of the only embedding, and the evaluation of its run.
+
+        Curves, which have no single value, are left out.
+        """
+        (name,) = self.sources
+        plan, advance = self._plan(as_list(measures), None, None, 1, {}), Progress().advance
+        plan = plan._replace(measures=[task for task in plan.measures if not task.card.curve])
+        with EmbeddingCache(None, self.data) as cache:
+            runs = self._embed(cache, advance)
+        if runs.errors:
+            raise runs.errors[name]
+        ev = self._with(sources=runs.sources)
+        view = ev._make_views(runs.coordinates, plan, advance)[name]
+        outcome = value_rows(name, view, [task for task in plan.measures if task.card.level != "algorithm"])
+        settings = self.seed, self.n_jobs, None
+        outcome = evaluate_algorithms(outcome, plan.measures, ev.sources[name], self.data, view.Y, *settings, advance)
+        return ev, list(outcome.rows)
 
     # The steps of run().
 

@@ -235,11 +235,7 @@ def _evaluate_measure(
     name: str, view: View, task: MeasureTask, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float
 ) -> EmbeddingOutcome:
     """Compute the row or the curve of one measure; an error becomes a row with its reason."""
-    missing = [
-        variable for variable, values in view.variables().items() if variable in task.card.needs and values is None
-    ]
-    if missing:
-        reason = note(f"{missing[0]}.none", way=f"{missing[0]}= to Evaluation")
+    if reason := _missing_variable(task, view):
         return EmbeddingOutcome(rows=(missing_row(name, task, reason),))
     try:
         task.card.check_metric(view.metric)
@@ -252,10 +248,16 @@ def _evaluate_measure(
         return EmbeddingOutcome(rows=(missing_row(name, task, note_from_error(error)),))
 
 
-def _measure_outcome(
-    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
-) -> EmbeddingOutcome:
-    """Compute one row, the contributions of the points, and the values behind its interval."""
+def _missing_variable(task: MeasureTask, view: View) -> Note | None:
+    """Return the reason if the view has no labels, latent variables or batches that the measure needs."""
+    for variable, values in view.variables().items():
+        if variable in task.card.needs and values is None:
+            return note(f"{variable}.none", way=f"{variable}= to Evaluation")
+    return None
+
+
+def _value_row(name: str, view: View, task: MeasureTask) -> tuple[MeasureRow, Answer]:
+    """Compute the value of one measure, as a row with its notes only, and as the measure returned it."""
     result = answer(task.function, view, task.parameters)
     n_used = len(view.rows) if result.n_used is None and result.points is not None else result.n_used
     row = MeasureRow(
@@ -268,6 +270,36 @@ def _measure_outcome(
     )
     if 2 * task.parameters.get("n_neighbors", 0) >= view.n:
         row = row.with_note("neighbors.half", k=task.parameters["n_neighbors"], n=view.n)
+    return row, result
+
+
+def value_rows(name: str, view: View, tasks: Sequence[MeasureTask]) -> EmbeddingOutcome:
+    """Compute the value of every measure of one embedding, without chance level, bounds under ties and interval.
+
+    The values are those of ``evaluate_where_labeled``. Curves, which have no single value, are not among the tasks.
+    """
+    rows = []
+    for task in tasks:
+        if reason := _missing_variable(task, view):
+            rows.append(missing_row(name, task, reason))
+            continue
+        try:
+            task.card.check_metric(view.metric)
+            measured = view_for_measure(task, view)
+            row = _value_row(name, measured, task)[0]
+        except DrevalError as error:
+            rows.append(missing_row(name, task, note_from_error(error)))
+            continue
+        partly = measured is not view
+        rows.append(row.with_note("labels.partly", labeled=measured.n, n=view.n) if partly else row)
+    return EmbeddingOutcome(rows=tuple(rows))
+
+
+def _measure_outcome(
+    name: str, view: View, task: MeasureTask, ci: str | None, root: int, level: float
+) -> EmbeddingOutcome:
+    """Compute one row, the contributions of the points, and the values behind its interval."""
+    row, result = _value_row(name, view, task)
     chance = chance_value(task.function, view, task.parameters, root)
     row = _with_ties(replace(row, chance=chance.value), task, view)
     if chance.draws and task.card.has_closed_chance:

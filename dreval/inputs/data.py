@@ -188,6 +188,7 @@ def as_data(
     header: Header | None = None,
     covariates_name: str = "covariates",
     pairs: bool = False,
+    may_coincide: bool = False,
 ) -> Data:
     """Check data and convert them to normal form.
 
@@ -238,6 +239,9 @@ def as_data(
         The name of the argument ``covariates`` in the caller, for errors and notes.
     pairs : bool
         Whether the caller passes the matrix on to code that reads distances or a kernel: it is then not features.
+
+    may_coincide : bool
+        Whether all rows may be equal, as those of an embedding.
 
     Returns
     -------
@@ -307,7 +311,7 @@ def as_data(
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
-    table, columns, sha256, table_notes = _check_features(raw, metric)
+    table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         square_notes = _square_notes(table, pairs)
     variable_notes = (*label_notes, *batch_notes, *covariate_notes, *latent_notes)
@@ -525,8 +529,13 @@ def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
     return replace(raw, frame=frame), (note("distances.ordered"),)
 
 
-def _check_features(raw: UnpackedTable, metric: str) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
-    """Return the features, finite and not all equal, their names and hash, and notes on them."""
+def _check_features(
+    raw: UnpackedTable, metric: str, *, may_coincide: bool = False
+) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
+    """Return the features, finite and not all equal, their names and hash, and notes on them.
+
+    With ``may_coincide`` all rows may be equal.
+    """
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
         check_column_names(columns, "data")
@@ -552,7 +561,7 @@ def _check_features(raw: UnpackedTable, metric: str) -> tuple[Any, tuple[str, ..
         return table, columns, digest_of(table), describe_distances(table)
     sparse = table.sparse if isinstance(table, LazyTable) else is_sparse(table)
     summary = SparseTableSummary(table, columns) if sparse else TableSummary(table, columns)
-    if summary.all_equal:
+    if summary.all_equal and not may_coincide:
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
     check_magnitude(summary.largest, "data")

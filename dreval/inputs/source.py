@@ -31,6 +31,7 @@ from dreval._check import (
     check_one_of,
     check_parameters,
     check_random_state,
+    describe,
     function_name,
     list_names,
     resolve_alias,
@@ -483,6 +484,7 @@ __all__ = [
     "embed",
     "estimator_source",
     "method_source",
+    "named_sources",
     "no_options",
     "stored_key",
     "unknown_source",
@@ -649,6 +651,66 @@ def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
     for item in notes:
         if item.code == "source.doubtful" and dict(item.values)["named"]:
             warn(InputWarning(item.named(names)))
+
+
+DEFAULT_NAME = "embedding"  # of one embedding that is passed without a name
+STORED_PREFIX = "X_"  # of the keys of obsm that hold representations
+NOT_EMBEDDINGS = frozenset({"X_spatial"})  # keys of obsm with the prefix that hold positions in a tissue
+STORED_DIMENSIONS = (2, 3)  # columns of an array of obsm that is an embedding
+
+
+def named_sources(value: Any, data: Data) -> tuple[dict[str, Any], Notes]:
+    """Return the embeddings that a user passed by their names, and a note where they were chosen.
+
+    A mapping has names. Without embeddings these are the arrays of ``obsm`` whose key begins with "X_", except
+    "X_spatial", and that have two or three columns; a note lists them. A list holds keys of ``obsm`` and names of
+    methods, which are the names of the embeddings. One table of coordinates, estimator or function is called
+    "embedding".
+
+    Raises
+    ------
+    InputError
+        A list of arrays, or a single column, which may be labels.
+    """
+    kind = Kind.MAPPING if value is None else kind_of(value)
+    if value is None:
+        keys = [key for key in data.obsm if _is_stored_embedding(key, data.obsm[key])]
+        return {key: key for key in keys}, (note("embeddings.stored", names=tuple(keys)),) if keys else ()
+    if kind is Kind.MAPPING:
+        return dict(value), ()
+    if kind is Kind.TEXT:
+        return {value: value}, ()
+    if kind in (Kind.OTHER, Kind.ITERATOR, Kind.CLASS, Kind.LABELS, Kind.DATA_COLUMN):
+        requirement = "must be coordinates, or a dict of names to sources"
+        raise InputError("embeddings", requirement, describe(value), 'Pass {"umap": Y}.')
+    if kind is Kind.LIST and not (value and all(isinstance(row, list | tuple) for row in value)):
+        return _listed_sources(value), ()
+    if kind is not Kind.LIST and len(getattr(value, "shape", (1, 1))) == 1:
+        requirement = "must be coordinates, not a single column, which may be labels"
+        hint = "Pass classes as {labels}, and one coordinate of each point as a table of one column, values[:, None]."
+        raise InputError("embeddings", requirement, describe(value), hint, labels=Hint("labels"))
+    return {DEFAULT_NAME: value}, ()
+
+
+def _is_stored_embedding(key: str, array: Any) -> bool:
+    """Return whether an array of ``obsm`` is an embedding, by its key and its number of columns."""
+    shape: tuple[int, ...] = getattr(array, "shape", ())
+    is_representation = key.startswith(STORED_PREFIX) and key not in NOT_EMBEDDINGS
+    return is_representation and len(shape) == 2 and shape[1] in STORED_DIMENSIONS
+
+
+def _listed_sources(names: Sequence[Any]) -> dict[str, Any]:
+    """Return the sources of a list of names: keys of ``obsm`` and names of methods."""
+    unnamed = next((item for item in names if not isinstance(item, str)), None)
+    if unnamed is not None:
+        requirement = "must be a dict of names to sources, or a list of obsm keys and names of methods"
+        hint = 'Name each embedding: {"umap": Y, "pca": "pca"}.'
+        raise InputError("embeddings", requirement, f"a list with {describe(unnamed)}", hint)
+    repeated = next((name for name in names if list(names).count(name) > 1), None)
+    if repeated is not None:
+        hint = 'Pass a dict with a name for each: {"first": "tsne", "second": "tsne"}.'
+        raise InputError("embeddings", "must have different names", f"{repeated!r} twice", hint)
+    return {name: name for name in names}
 
 
 def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: Any) -> Source:

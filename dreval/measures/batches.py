@@ -227,9 +227,9 @@ def ilisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(200, 2))
-    >>> round(dreval.ilisi(Y, Y, batch=np.arange(200) % 2), 3)
+    >>> round(dreval.ilisi(Y, batch=np.arange(200) % 2), 3)
     0.919
-    >>> round(dreval.ilisi(Y, Y, batch=Y[:, 0] > 0), 3)
+    >>> round(dreval.ilisi(Y, batch=Y[:, 0] > 0), 3)
     0.224
     """
     return lisi(view, perplexity, "batch", _mixing)
@@ -271,9 +271,9 @@ def clisi(view: View, perplexity: int = 30) -> tuple[FloatArray, Notes]:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(200, 2))
-    >>> round(dreval.clisi(Y, Y, labels=Y[:, 0] > 0), 3)
+    >>> round(dreval.clisi(Y, labels=Y[:, 0] > 0), 3)
     0.776
-    >>> round(dreval.clisi(Y, Y, labels=np.arange(200) % 2), 3)
+    >>> round(dreval.clisi(Y, labels=np.arange(200) % 2), 3)
     0.081
     """
     return lisi(view, perplexity, "labels", _purity)
@@ -320,9 +320,9 @@ def graph_connectivity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> floa
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> dreval.graph_connectivity(Y, Y, labels=list("aaabbb"), n_neighbors=1)
+    >>> dreval.graph_connectivity(Y, labels=list("aaabbb"), n_neighbors=1)
     1.0
-    >>> round(dreval.graph_connectivity(Y, Y, labels=list("aabbbb"), n_neighbors=1), 3)
+    >>> round(dreval.graph_connectivity(Y, labels=list("aabbbb"), n_neighbors=1), 3)
     0.875
     """
     classes = members(view, least=1)
@@ -413,9 +413,9 @@ def kbet(view: View, size: int = 50, alpha: float = 0.05) -> tuple[FloatArray, N
     --------
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(400, 2))
-    >>> round(dreval.kbet(Y, Y, batch=np.arange(400) % 2), 3)
+    >>> round(dreval.kbet(Y, batch=np.arange(400) % 2), 3)
     0.948
-    >>> round(dreval.kbet(Y, Y, batch=Y[:, 0] > 0), 3)
+    >>> round(dreval.kbet(Y, batch=Y[:, 0] > 0), 3)
     0.113
     """
     from scipy.special import chdtrc
@@ -494,9 +494,9 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(200, 2))
     >>> labels, batch = np.repeat(list("ab"), 100), np.arange(200) % 2
-    >>> round(dreval.silhouette_batch(Y, Y, labels=labels, batch=batch), 3)
+    >>> round(dreval.silhouette_batch(Y, labels=labels, batch=batch), 3)
     0.912
-    >>> round(dreval.silhouette_batch(Y, Y + 9.0 * batch[:, None], labels=labels, batch=batch), 3)
+    >>> round(dreval.silhouette_batch(Y + 9.0 * batch[:, None], labels=labels, batch=batch), 3)
     0.139
     """
     classes, batches = (members(view, least=1, of=of, alone=True) for of in ("labels", "batch"))

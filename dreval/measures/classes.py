@@ -211,9 +211,9 @@ def calinski_harabasz(view: View) -> float:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> round(dreval.calinski_harabasz(Y, Y, labels=list("aaabbb")), 3)
+    >>> round(dreval.calinski_harabasz(Y, labels=list("aaabbb")), 3)
     150.0
-    >>> round(dreval.calinski_harabasz(Y, Y, labels=list("ababab")), 3)
+    >>> round(dreval.calinski_harabasz(Y, labels=list("ababab")), 3)
     0.485
     """
     classes = members(view)
@@ -721,9 +721,9 @@ def davies_bouldin(view: View) -> tuple[float, Notes]:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> round(dreval.davies_bouldin(Y, Y, labels=list("aaabbb")), 3)
+    >>> round(dreval.davies_bouldin(Y, labels=list("aaabbb")), 3)
     0.133
-    >>> round(dreval.davies_bouldin(Y, Y, labels=list("ababab")), 3)
+    >>> round(dreval.davies_bouldin(Y, labels=list("ababab")), 3)
     2.667
     """
     parts = _class_parts(view)
@@ -771,9 +771,9 @@ def distance_consistency(view: View) -> FloatArray:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> dreval.distance_consistency(Y, Y, labels=list("aaabbb"))
+    >>> dreval.distance_consistency(Y, labels=list("aaabbb"))
     1.0
-    >>> round(dreval.distance_consistency(Y, Y, labels=list("aabaab")), 3)
+    >>> round(dreval.distance_consistency(Y, labels=list("aabaab")), 3)
     0.5
     """
     classes, points = members(view), unit(view.Y[view.population])
@@ -823,7 +823,7 @@ def isolated_labels(view: View) -> tuple[float, Notes]:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [3.0], [9.0], [10.0]])
-    >>> round(dreval.isolated_labels(Y, Y, labels=list("aaaabb"), batch=[0, 1, 0, 1, 1, 1]), 3)
+    >>> round(dreval.isolated_labels(Y, labels=list("aaaabb"), batch=[0, 1, 0, 1, 1, 1]), 3)
     0.937
     """
     classes, batches = members(view), members(view, of="batch")
@@ -871,7 +871,7 @@ def silhouette(view: View) -> FloatArray:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [10.0], [11.0]])
-    >>> round(dreval.silhouette(Y, Y, labels=list("aabb")), 3)
+    >>> round(dreval.silhouette(Y, labels=list("aabb")), 3)
     0.9
     """
     return silhouette_widths(view.Y[view.population], members(view), view.n_jobs)

@@ -198,9 +198,9 @@ def kmeans_ari(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> dreval.kmeans_ari(Y, Y, labels=list("aaabbb"), random_state=0)
+    >>> dreval.kmeans_ari(Y, labels=list("aaabbb"), random_state=0)
     1.0
-    >>> round(dreval.kmeans_ari(Y, Y, labels=list("aabbbb"), random_state=0), 3)
+    >>> round(dreval.kmeans_ari(Y, labels=list("aabbbb"), random_state=0), 3)
     0.324
     """
     return agreement(view, n_clusters, n_init, _adjusted_rand)
@@ -244,9 +244,9 @@ def kmeans_ami(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> round(dreval.kmeans_ami(Y, Y, labels=list("aaabbb"), random_state=0), 12)
+    >>> round(dreval.kmeans_ami(Y, labels=list("aaabbb"), random_state=0), 12)
     1.0
-    >>> round(dreval.kmeans_ami(Y, Y, labels=list("aabbbb"), random_state=0), 3)
+    >>> round(dreval.kmeans_ami(Y, labels=list("aabbbb"), random_state=0), 3)
     0.355
     """
     return agreement(view, n_clusters, n_init, _adjusted_information)
@@ -300,9 +300,9 @@ def kmeans_nmi(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> round(dreval.kmeans_nmi(Y, Y, labels=list("aaabbb"), random_state=0), 12)
+    >>> round(dreval.kmeans_nmi(Y, labels=list("aaabbb"), random_state=0), 12)
     1.0
-    >>> round(dreval.kmeans_nmi(Y, Y, labels=list("aabbbb"), random_state=0), 3)
+    >>> round(dreval.kmeans_nmi(Y, labels=list("aabbbb"), random_state=0), 3)
     0.479
     """
     return agreement(view, n_clusters, n_init, lambda table: mutual_information(table) / mean_entropy(table))

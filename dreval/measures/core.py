@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import inspect
 import math
+import os
 import textwrap
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache
 from importlib.resources import files
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import DEFAULT_NEIGHBORS, check_int, check_k, check_one_of, check_random_state
+from dreval._check import DEFAULT_NEIGHBORS, check_int, check_k, check_one_of, check_random_state, describe
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
@@ -30,7 +31,9 @@ from dreval.geometry.ranks import curve_numbers, tied_ranks
 from dreval.geometry.view import make_view
 from dreval.glossary import DIRECTIONS, METRICS, block
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.kinds import Kind, kind_of, split_member
 from dreval.inputs.source import as_source, warn_of_columns
+from dreval.inputs.source_kinds import check_columns
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.base import read_only
 from dreval.records.notes import Notes, note
@@ -40,19 +43,24 @@ from dreval.registry import MEASURES
 
 
 def signature(card: Any) -> inspect.Signature:
-    """Return (X, Y, *, variables of the points, parameters of the measure, then keywords that its needs require)."""
+    """Return (X, Y, n_neighbors, *, variables of the points, other parameters, then keywords that its needs require).
+
+    A measure that does not read the data has no X, and one without neighbors no ``n_neighbors``.
+    """
     plain, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
-    parameters = [inspect.Parameter(name, plain) for name in ("X", "Y")]
-    variables = [name for name in VARIABLES if name in card.needs]
-    parameters += [inspect.Parameter(name, keyword) for name in variables]
-    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in card.parameters.items()]
+    parameters = [inspect.Parameter(name, plain) for name in (("X", "Y") if card.reads_data else ("Y",))]
+    own = dict(card.parameters)
+    if "n_neighbors" in own:
+        parameters.append(inspect.Parameter("n_neighbors", plain, default=own.pop("n_neighbors")))
+    parameters += [inspect.Parameter(name, keyword) for name in card.variables]
+    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in own.items()]
     if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
         parameters.append(inspect.Parameter("ties", keyword, default="index"))
-    if card.uses_metric or variables:
+    if card.uses_metric or card.variables:
         parameters.append(inspect.Parameter("n_jobs", keyword, default=None))
     return inspect.Signature(parameters)
 
@@ -257,6 +265,16 @@ class MeasureCard(Card):
         return uses_ranks or self.ties is not None
 
     @property
+    def variables(self) -> tuple[str, ...]:
+        """Variables of the points that it needs: labels, latent variables, batches."""
+        return tuple(name for name in VARIABLES if name in self.needs)
+
+    @property
+    def reads_data(self) -> bool:
+        """Whether it reads the data; other measures compare the embedding with variables of the points only."""
+        return not {"coordinates", "labels", "latent", "batch"}.issuperset(self.needs)
+
+    @property
     def uses_metric(self) -> bool:
         """Whether it depends on distances in the data, and so on their metric."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
@@ -359,16 +377,19 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
 
     multiple = "n_neighbors" in card.parameters
 
-    def call(X: Any, Y: Any, **options: Any) -> Any:
+    def call(*positional: Any, **options: Any) -> Any:
         signature = public.__signature__
-        variables = {name: None for name in VARIABLE_HINTS if name in card.needs}
+        variables: dict[str, Any] = dict.fromkeys(card.variables)
+        if len(positional) > 1 and not card.reads_data and (not multiple or np.ndim(positional[1]) > 1):
+            raise TypeError(f"{card.name}() does not read the data: call {card.name}(Y, {card.variables[0]}=...)")
         try:
-            bound = signature.bind(X, Y, **{**variables, **options})
+            bound = signature.bind(*positional, **{**variables, **options})
         except TypeError as error:
             raise TypeError(f"{card.name}() {error}") from None
+        is_default = "n_neighbors" not in bound.arguments
         bound.apply_defaults()
         arguments = dict(bound.arguments)
-        if multiple and "n_neighbors" not in options and not card.shares_neighbors:
+        if multiple and is_default and not card.shares_neighbors:
             del arguments["n_neighbors"]  # its own default, which is reduced for small data
         view = named_view(card, arguments)
         bounds = check_one_of(arguments.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
@@ -439,10 +460,11 @@ def _curve(function: Callable[..., Any], view: View, bounds: bool) -> Any:
 
 def named_view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     """Return the view of one embedding; errors name the arguments X and Y."""
+    names = {"data": "X" if card.reads_data else "Y", "embeddings['Y']": "Y"}
     try:
         return _view(card, arguments)
     except DrevalError as error:
-        raise error.named({"data": "X", "embeddings['Y']": "Y"}) from error
+        raise error.named(names) from error
 
 
 def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
@@ -452,15 +474,22 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     """
     metric = check_one_of(arguments.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
-    data = as_data(arguments["X"], **{name: arguments.get(name) for name in VARIABLE_HINTS}, metric=metric)
-    for name, hint in VARIABLE_HINTS.items():
-        if name in card.needs and getattr(data, name) is None:
-            raise InputError(name, f"must be given to {card.name}", "none", hint)
-    source = as_source(arguments["Y"], "Y", data)
-    Y, notes = source.noted_coordinates(data)
-    embedding_notes = (*source.notes, *notes)
-    warn_of_columns(embedding_notes, {source.argument: "Y"})
-    warn_of_guesses((*data.notes, *embedding_notes), {source.argument: "Y", "data": "X"})
+    table = arguments["X"] if card.reads_data else _coordinates_only(arguments["Y"])
+    variables = {name: arguments.get(name) for name in VARIABLE_HINTS}
+    data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
+    for name in card.variables:
+        if getattr(data, name) is None:
+            raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
+    if card.reads_data:
+        source = as_source(arguments["Y"], "Y", data)
+        Y, notes = source.noted_coordinates(data)
+        notes = (*source.notes, *notes)
+        warn_of_columns(notes, {source.argument: "Y"})
+        warn_of_guesses((*data.notes, *notes), {source.argument: "Y", "data": "X"})
+    else:
+        Y = data.dense()
+        check_columns(Y, "data")
+        warn_of_guesses(data.notes, {"data": "Y"})
     if "labels" in card.needs and data.labels is not None and not data.labels.has_label.all():
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
@@ -472,6 +501,19 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     if "random_state" in arguments:
         options["seed"] = root_seed(check_random_state(arguments["random_state"]))
     return make_view(data.table, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
+
+
+def _coordinates_only(Y: Any) -> Any:
+    """Return coordinates that are passed without data; names of methods and whole AnnData objects raise an error."""
+    kind = kind_of(Y)
+    is_file = kind is Kind.ANNDATA_FILE and split_member(os.fspath(Y))[1] is None
+    if kind is Kind.ANNDATA or is_file:
+        hint = 'Pass adata.obsm["X_umap"], or a path "file.h5ad:obsm:X_umap".'
+        raise InputError("Y", "must be the coordinates", "an AnnData object as a whole", hint)
+    if kind in (Kind.TEXT, Kind.ESTIMATOR, Kind.FUNCTION, Kind.CLASS, Kind.MODEL, Kind.SOURCE):
+        hint = 'Compute them: Y = dreval.embed(X, "pca").'
+        raise InputError("Y", "must be the coordinates, since this measure does not read the data", describe(Y), hint)
+    return Y
 
 
 def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatArray]:
@@ -800,8 +842,41 @@ class Recommendation:
         return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 
-def recommend(goal: str) -> Recommendation:
-    """Recommend measures for a goal: what you want to read off an embedding.
+@read_only
+@dataclass(frozen=True, eq=False, repr=False)
+class Goals:
+    """The goals that ``recommend`` knows, as returned by ``recommend()``.
+
+    Attributes
+    ----------
+    table : DataFrame
+        One row for each goal: ``goal`` and its ``question``.
+    """
+
+    table: pd.DataFrame
+
+    def __repr__(self) -> str:
+        questions = dict(zip(self.table["goal"], self.table["question"], strict=True))
+        return block("Pass one of these goals, as recommend('neighbors').", questions)
+
+    def tidy(self) -> pd.DataFrame:
+        """Return the table, a row for each goal.
+
+        Examples
+        --------
+        >>> import dreval
+        >>> dreval.recommend().tidy()["goal"].tolist()[:3]
+        ['neighbors', 'neighborhoods', 'density']
+        """
+        return self.table
+
+
+@overload
+def recommend(goal: str) -> Recommendation: ...
+@overload
+def recommend(goal: None = None) -> Goals: ...
+def recommend(goal: str | None = None) -> Recommendation | Goals:
+    """Recommend measures for a goal: what you want to read off an embedding. Without a goal list the goals.
 
     Good embeddings of six data sets were damaged by 14 defects at four grades of severity, and ``Results.compare``
     tested with every measure whether the damaged embedding is worse (the vignette "Which measure sees which defect?").
@@ -816,9 +891,9 @@ def recommend(goal: str) -> Recommendation:
 
     Returns
     -------
-    Recommendation
+    Recommendation or Goals
         It prints the measures with the reasons. Pass ``measures`` to ``Evaluation.run``; ``table`` has all measures for
-        the goal, ``evidence`` the defects that each detects.
+        the goal, ``evidence`` the defects that each detects. Without a goal the record lists the goals.
 
     Raises
     ------
@@ -844,6 +919,9 @@ def recommend(goal: str) -> Recommendation:
     >>> "ilisi" in dreval.recommend("batches").measures
     True
     """
+    if goal is None:
+        rows = [{"goal": name, "question": item.question} for name, item in GOALS.items()]
+        return Goals(pd.DataFrame(rows))
     purpose = GOALS[check_one_of(goal, GOALS, "goal", aliases=True)]
     cards = {card.name: card for card in MEASURES.cards() if goal in card.goals}
     results = detections()
@@ -879,7 +957,7 @@ def recommend(goal: str) -> Recommendation:
 
 
 _GOAL_LINES = [
-    f"goal : {{{', '.join(map(repr, GOALS))}}}",
+    f"goal : {{{', '.join(map(repr, GOALS))}}}, optional",
     *(f"    - {name!r}: {GOALS[name].question}" for name in GOALS),
 ]
 recommend.__doc__ = fill_docstring(recommend.__doc__, goals="\n".join(_GOAL_LINES))

@@ -108,7 +108,7 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(200, 2))
     >>> labels = Y[:, 0] > 0
-    >>> dreval.knn_accuracy(Y, Y, labels=labels, random_state=0) > 0.9
+    >>> dreval.knn_accuracy(Y, labels=labels, random_state=0) > 0.9
     True
     """
     check_int(n_folds, "n_folds", low=2)
@@ -444,9 +444,9 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.0]])
-    >>> dreval.label_retrieval_auc(Y, Y, labels=list("aaabbb"))
+    >>> dreval.label_retrieval_auc(Y, labels=list("aaabbb"))
     1.0
-    >>> round(dreval.label_retrieval_auc(Y, Y, labels=list("aababb")), 3)
+    >>> round(dreval.label_retrieval_auc(Y, labels=list("aababb")), 3)
     0.528
     """
     from dreval.geometry._loops import orders as loops
@@ -511,9 +511,9 @@ def latent_r2(view: View) -> tuple[float, Notes]:
     >>> import numpy as np, dreval
     >>> Z = np.random.default_rng(0).normal(size=(100, 2))
     >>> Y = Z @ [[2.0, 1.0], [0.0, 3.0]] + 5.0
-    >>> round(dreval.latent_r2(Y, Y, latent=Z), 12)
+    >>> round(dreval.latent_r2(Y, latent=Z), 12)
     1.0
-    >>> round(dreval.latent_r2(Y, Y[:, :1], latent=Z), 3)
+    >>> round(dreval.latent_r2(Y[:, :1], latent=Z), 3)
     0.51
     """
     if view.latent is None:
@@ -618,9 +618,9 @@ def neighborhood_hit(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatA
     --------
     >>> import numpy as np, dreval
     >>> Y = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [12.5]])
-    >>> dreval.neighborhood_hit(Y, Y, labels=list("aaabbb"), n_neighbors=2)
+    >>> dreval.neighborhood_hit(Y, labels=list("aaabbb"), n_neighbors=2)
     1.0
-    >>> round(dreval.neighborhood_hit(Y, Y, labels=list("aabbbb"), n_neighbors=2), 3)
+    >>> round(dreval.neighborhood_hit(Y, labels=list("aabbbb"), n_neighbors=2), 3)
     0.667
     """
     classes, points = members(view), view.Y[view.population]

@@ -274,7 +274,7 @@ class IKD(Method):
     >>> import dreval
     >>> data = dreval.simulate("sine_map", n=200, n_features=300, random_state=0)
     >>> Y = dreval.methods.IKD(n_components=1).fit_transform(data.data)
-    >>> bool(dreval.latent_r2(data.data, Y, latent=data.latent) > 0.98)
+    >>> bool(dreval.latent_r2(Y, latent=data.latent) > 0.98)
     True
     """
 

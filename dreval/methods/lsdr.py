@@ -264,7 +264,7 @@ class LSDR(Method):
     >>> with warnings.catch_warnings():
     ...     warnings.simplefilter("ignore")  # every point is on the boundary
     ...     Y = dreval.methods.LSDR(n_components=1).fit_transform(spiral.data)
-    >>> bool(dreval.latent_r2(spiral.data, Y, latent=spiral.latent) > 0.99)
+    >>> bool(dreval.latent_r2(Y, latent=spiral.latent) > 0.99)
     True
     """
 

@@ -332,7 +332,7 @@ class LinearTSNE(MapMethod):
     >>> tsne = dreval.methods.LinearTSNE(n_components=2, random_state=0).fit(stack.data)
     >>> pca = dreval.methods.PCA(n_components=2).fit(stack.data)
     >>> embeddings = tsne.embedding_, pca.embedding_
-    >>> shares = [dreval.knn_accuracy(stack.data, Y, labels=stack.labels, random_state=0) for Y in embeddings]
+    >>> shares = [dreval.knn_accuracy(Y, labels=stack.labels, random_state=0) for Y in embeddings]
     >>> bool(shares[0] > 0.8 > 0.6 > shares[1])
     True
     """

@@ -20,7 +20,7 @@ from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
-from dreval.measures.stability import MIN_HALVED_POINTS
+from dreval.measures.replicates import MIN_HALVED_POINTS
 from dreval.protocol.folder import FORMATS, INPUTS, MANIFEST, MAX_SEED, RETURNED, TASKS, place_in, write_in
 from dreval.significance.noise import NULLS
 

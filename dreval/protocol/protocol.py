@@ -33,7 +33,7 @@ from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_s
 from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
 from dreval.measures.consistency import RESEEDS, full_components, tractable_consistency, transformed_data
-from dreval.measures.stability import HALVES, SEEDS
+from dreval.measures.replicates import HALVES, SEEDS
 from dreval.protocol.export import (
     check_format,
     check_input,

@@ -77,6 +77,9 @@ RECORD_PHRASES: dict[str, str] = {
     "{low:2} to {high:2}{scale}.",
     "measure.other": "{title} of {source:name}: {value:3}{scale}.",
     "measure.method": "This refers to the method with these parameters on these data, not to one embedding.",
+    # Values of measures of one embedding.
+    "scores.values": "{n:#point}, k = {k}: {parts:and}.",
+    "scores.none": "None of {count:#measure} has a value for this embedding of {n:#point}.",
     # Scores of points.
     "scores.distortion": "At half of the points one direction is stretched more than {median:2} times as much as "
     "another (at most {largest:3} times); areas differ {areas:2}-fold between the 5 % and the 95 % point.",

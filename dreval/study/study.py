@@ -353,6 +353,7 @@ def _evaluation(spec: CellSpec) -> Evaluation:
     settings = spec.settings
     evaluation = Evaluation(
         _replicate_data(spec),
+        {},
         n_neighbors=settings.n_neighbors,
         metric=settings.metric,
         anchors=None if settings.ci == "points" else settings.anchors,

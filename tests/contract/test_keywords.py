@@ -56,7 +56,7 @@ NUMBERS_OR_WORDS = ("n_neighbors",)  # "auto"
 
 def _public() -> Iterator[tuple[str, Any]]:
     """Yield every public callable with its name."""
-    for name in dreval.__all__:
+    for name in dreval._public_names():
         function = getattr(dreval, name)
         if callable(function):
             yield name, function

@@ -257,7 +257,7 @@ def test_options_of_measures_reach_them() -> None:
     """One measure has a separate list of k and number of folds; the others use the k of the evaluation."""
     options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
     table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).table
-    expected = dreval.knn_accuracy(X, Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
+    expected = dreval.knn_accuracy(Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
 
     assert table["parameters"].tolist() == [
         "n_neighbors=7",

@@ -30,7 +30,7 @@ def noisy(X: np.ndarray, n_components: int, random_state: int) -> np.ndarray:
 def value_of(measure: str, X: np.ndarray, Y: np.ndarray, labels: np.ndarray, k: int, folds_k: int = 10) -> float:
     """The value of the plain function."""
     if measure == "knn_accuracy":
-        return float(dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=folds_k, random_state=5))
+        return float(dreval.knn_accuracy(Y, labels=labels, n_neighbors=folds_k, random_state=5))
     return float(getattr(dreval, measure)(X, Y, n_neighbors=k))
 
 

@@ -24,10 +24,10 @@ LOCAL = ("procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_lowe
 
 def test_labels_follow_the_row_names() -> None:
     """Shuffled labels with the row names of the data give the accuracy of labels in order."""
-    data, embedded = pd.DataFrame(X, index=NAMES), pd.DataFrame(Y, index=NAMES)
-    in_order = dreval.knn_accuracy(data, embedded, labels=KINDS, random_state=0)
+    embedded = pd.DataFrame(Y, index=NAMES)
+    in_order = dreval.knn_accuracy(embedded, labels=KINDS, random_state=0)
 
-    assert dreval.knn_accuracy(data, embedded, labels=KINDS.sample(frac=1, random_state=2), random_state=0) == in_order
+    assert dreval.knn_accuracy(embedded, labels=KINDS.sample(frac=1, random_state=2), random_state=0) == in_order
 
 
 def test_variables_of_a_test_follow_the_row_names() -> None:
@@ -223,8 +223,8 @@ def test_chance_in_closed_form_is_the_mean_of_many_permutations() -> None:
     sizes = np.bincount(labels)
     assert table.loc["neighborhood_hit", "chance"] == pytest.approx((sizes * (sizes - 1)).sum() / (40 * 39))
     draws = [rng.permutation(40) for _ in range(300)]
-    hits = [dreval.neighborhood_hit(X[:40], embedded[d], labels=labels) for d in draws[:100]]
-    fits = [dreval.latent_r2(X[:40], embedded[d], latent=latent) for d in draws]
+    hits = [dreval.neighborhood_hit(embedded[d], labels=labels) for d in draws[:100]]
+    fits = [dreval.latent_r2(embedded[d], latent=latent) for d in draws]
     for name, values in (("neighborhood_hit", hits), ("latent_r2", fits)):
         limit = 4 * np.std(values) / np.sqrt(len(values))
         assert table.loc[name, "chance"] == pytest.approx(np.mean(values), abs=limit)

@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
+from measure_calls import call_measure
 from numpy.testing import assert_allclose, assert_array_equal
 from sklearn.manifold import trustworthiness as their_trustworthiness
 from strategies import neighbor_counts, pairs, tie_free_pairs
@@ -219,7 +220,7 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
     assume(2 <= len(np.unique(codes)) < n)
     k, n_folds, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
     hits = [_votes(D[i], codes, i, np.arange(n), k)[1] for i in range(n)]
-    result = dreval.neighborhood_hit(pair[0], Y, labels=codes, n_neighbors=k, ties="bounds")
+    result = dreval.neighborhood_hit(Y, labels=codes, n_neighbors=k, ties="bounds")
     assert_allclose(result[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
     assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
     folds = module._folds(np.unique(codes, return_inverse=True)[1], n_folds, stream(0, "folds"))
@@ -229,7 +230,7 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
         if len(train):
             right[i] = _votes(D[i], codes, i, train, min(k, len(train)))[0]
     options = {"labels": codes, "n_neighbors": k, "n_folds": n_folds, "random_state": 0}
-    result = dreval.knn_accuracy(pair[0], Y, **options, ties="bounds")
+    result = dreval.knn_accuracy(Y, **options, ties="bounds")
     assert_allclose(result[["worst", "best"]], np.mean([(min(r), max(r)) for r in right], axis=0), atol=1e-14)
     assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
 
@@ -243,7 +244,7 @@ def test_an_evaluation_gives_the_bounds_of_all_that_have_them():
     table = dreval.Evaluation(X, {"Y": Y}, labels=labels, random_state=0).run(names, tests=None, ci=None).table
     options = {"knn_accuracy": {"labels": labels, "random_state": 0}, "neighborhood_hit": {"labels": labels}}
     for name, row in table.set_index("measure").iterrows():
-        direct = getattr(dreval, name)(X, Y, **options.get(name, {}), ties="bounds")
+        direct = call_measure(name, X, Y, **options.get(name, {}), ties="bounds")
         assert row[["worst", "value", "best"]].tolist() == direct.tolist()
         assert row["worst"] < row["best"]
 

@@ -20,6 +20,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from golden.entries import Entries, Rows
+from measure_calls import call_measure
 from scipy import sparse
 from threadpoolctl import threadpool_limits
 
@@ -345,10 +346,9 @@ def plain_functions(entries: Entries) -> None:
     arguments = {"labels": classes(60), "batch": classes(60, "uvvu"), "latent": X[:, :2] + X[:, 2:4], "size": 20,
              "random_state": 0, "n_jobs": 1}  # fmt: skip
     for name in dreval.list_measures():
-        function = getattr(dreval, name)
-        parameters = inspect.signature(function).parameters
+        parameters = inspect.signature(getattr(dreval, name)).parameters
         if "source" not in parameters:
-            value = function(X, Y, **{key: value for key, value in arguments.items() if key in parameters})
+            value = call_measure(name, X, Y, **{key: arguments[key] for key in arguments if key in parameters})
             entries.array(["function", name], np.asarray(value, dtype=float))
 
 

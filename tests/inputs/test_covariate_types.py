@@ -219,7 +219,7 @@ def test_floats_that_are_whole_are_codes_of_classes() -> None:
     for passed in (codes / 2, np.where(codes == 1, np.inf, codes)):
         with pytest.raises(InputError, match="Pass numbers as `covariates` of an evaluation"):
             as_data(X, labels=passed)
-    assert dreval.silhouette(X, Y, labels=codes) == dreval.silhouette(X, Y, labels=codes.astype(int))
+    assert dreval.silhouette(Y, labels=codes) == dreval.silhouette(Y, labels=codes.astype(int))
 
 
 @pytest.mark.parametrize("test", ["hsic", "kcca", "dcov", "cca"])

@@ -282,7 +282,7 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
         lambda data, frame: dreval.trustworthiness(data, frame),
         lambda data, frame: dreval.local_distortion(data, frame).area.sum(),
         lambda data, frame: float(dreval.reconstruction_error(data, frame, random_state=0)),
-        lambda data, frame: dreval.silhouette(data, Y, labels=(frame["x"] > 0).astype(str)),
+        lambda data, frame: dreval.silhouette(data, labels=(frame["x"] > 0).astype(str)),
     ],
 )
 def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, data: Any) -> None:

@@ -52,8 +52,8 @@ def test_no_number_of_points_is_an_error(n: int) -> None:
         assert np.isfinite(row["value"]) or row["note"], card.name
         if "labels" not in card.needs:
             assert getattr(dreval, card.name)(X, X[:, :2]) == pytest.approx(row["value"], abs=1e-12), card.name
-    separate = dreval.knn_accuracy(X, X[:, :2], labels=labels, random_state=0)
-    assert separate == dreval.knn_accuracy(X, X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
+    separate = dreval.knn_accuracy(X[:, :2], labels=labels, random_state=0)
+    assert separate == dreval.knn_accuracy(X[:, :2], labels=labels, n_neighbors=min(10, n - 1), random_state=0)
 
 
 def test_the_selected_number_is_reported() -> None:

@@ -136,7 +136,7 @@ def test_padded_classes_have_the_value_of_scikit_learn() -> None:
     results = dreval.Evaluation(X, {"e": X[:, :2]}, labels=padded).run("silhouette", None, None)
     assert results.table.value.iloc[0] == pytest.approx(expected, abs=1e-12)
     with pytest.warns(InputWarning, match="differ from others only in spaces at their ends"):
-        assert dreval.silhouette(X, X[:, :2], labels=padded) == pytest.approx(expected, abs=1e-12)
+        assert dreval.silhouette(X[:, :2], labels=padded) == pytest.approx(expected, abs=1e-12)
     with pytest.raises(InputError, match="stands for a missing value"):
         dreval.mmd_test(X, groups=[" nan ", *padded[1:]])
     assert codes(as_data(X, labels=[f"{kind} " for kind in KINDS]).notes, "labels.spaces") == []

@@ -65,9 +65,9 @@ def test_a_metric_that_does_not_reach_the_method() -> None:
 def test_labels_that_become_one() -> None:
     """Values that differ in spaces, and a text for a missing value."""
     padded = np.where(np.arange(N) < 10, "A ", LABELS)
-    (message,) = warnings_of(dreval.silhouette, X, Y, labels=padded)
+    (message,) = warnings_of(dreval.silhouette, Y, labels=padded)
     assert "differs from another only in spaces" in message
-    left, second = warnings_of(dreval.silhouette, X, Y, labels=np.where(LABELS == "C", "NA", LABELS))
+    left, second = warnings_of(dreval.silhouette, Y, labels=np.where(LABELS == "C", "NA", LABELS))
     assert "the text 'NA' stands for a missing value" in left
     assert "40 labeled points of 60" in second
 
@@ -77,11 +77,10 @@ def test_names_of_the_data_alone(argument: str) -> None:
     """An array has no names, so that its rows can only go by position: no warning; tables with names are matched."""
     frame, named_embedding = NAMED_FRAME.iloc[ORDER], pd.DataFrame(Y, NAMED_FRAME.index)
     passed = {"Y": (Y, pd.Series(LABELS, NAMED_FRAME.index)), "labels": (named_embedding, LABELS)}[argument]
-    assert warnings_of(dreval.silhouette, frame, passed[0], labels=passed[1]) == []
-    expected = dreval.silhouette(NAMED_FRAME, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index))
-    assert dreval.silhouette(frame, named_embedding, labels=pd.Series(LABELS, NAMED_FRAME.index)) == pytest.approx(
-        expected
-    )
+    assert warnings_of(dreval.label_trustworthiness, frame, passed[0], labels=passed[1]) == []
+    labels = pd.Series(LABELS, NAMED_FRAME.index)
+    expected = dreval.silhouette(named_embedding, labels=labels)
+    assert dreval.silhouette(named_embedding.iloc[ORDER], labels=labels) == pytest.approx(expected)
 
 
 def test_notes_without_an_effect_on_numbers_issue_no_warning() -> None:

@@ -50,21 +50,21 @@ def _naive(train, codes, k, test):
 @given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_folds=st.integers(2, 6), seed=SEEDS)
 def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_folds, seed):
     """Without tied votes and distances the accuracy on the same folds agrees."""
-    X, Y = pair
+    _X, Y = pair
     labels = _labels(len(Y), 2, seed)
     train_sizes = len(Y) - np.bincount(module._folds(labels, n_folds, stream(seed, "folds")))
     k = k if train_sizes.min() >= k else 1  # an even number of all training points could tie
-    result = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
     assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _scikit_learn).mean(), abs=1e-15)
 
 
 @given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_folds=st.integers(2, 6), seed=SEEDS)
 def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_folds, seed):
     """Ties are broken by row number, tied votes by the nearer class; with fewer points than k all vote."""
-    X, Y = pair
+    _X, Y = pair
     labels, k = _labels(len(Y), classes, seed), min(k, len(Y) - 1)
     assume(2 <= len(np.unique(labels)) < len(labels))
-    result = dreval.knn_accuracy(X, Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
+    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
     assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _naive).mean(), abs=1e-15)
 
 
@@ -82,8 +82,8 @@ def test_folds_depend_on_the_seed_only():
     """Folds are reproducible from the seed, and the same for every embedding of the data."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(80, 2)), np.arange(80) % 3
-    values = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
-    repeated = [dreval.knn_accuracy(X, X, labels=labels, random_state=seed) for seed in range(12)]
+    values = [dreval.knn_accuracy(X, labels=labels, random_state=seed) for seed in range(12)]
+    repeated = [dreval.knn_accuracy(X, labels=labels, random_state=seed) for seed in range(12)]
     assert values == repeated
     assert len(set(values)) > 3
     assert not np.array_equal(*(module._folds(labels, 5, stream(seed, "folds")) for seed in (0, 1)))
@@ -108,9 +108,9 @@ def test_votes_by_hand(classes, winner):
 def test_a_point_does_not_vote_for_itself():
     """Classes that alternate along a line: the two nearest outside the fold are of the other class; all wrong."""
     Y, labels = np.arange(40.0)[:, None], np.arange(40) % 2
-    assert dreval.knn_accuracy(Y, Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
+    assert dreval.knn_accuracy(Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
     with pytest.raises(dreval.errors.UndefinedMeasure, match="at least 2 classes: got 1"):
-        dreval.knn_accuracy(Y, Y, labels=labels == labels, n_neighbors=1, random_state=0)
+        dreval.knn_accuracy(Y, labels=labels == labels, n_neighbors=1, random_state=0)
 
 
 def test_anchors_and_left_out_groups_keep_their_folds():
@@ -177,12 +177,12 @@ def test_without_training_points_the_vote_is_wrong():
 def test_one_fold_is_not_cross_validation(n_folds):
     """One fold raises an error."""
     with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
-        dreval.knn_accuracy(np.eye(6), np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)
+        dreval.knn_accuracy(np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)
 
 
 def test_labels_are_needed():
     """The public function requires labels; a view without them raises an error."""
     with pytest.raises(dreval.errors.InputError, match="`labels` must be given to knn_accuracy"):
-        dreval.knn_accuracy(np.eye(6), np.eye(6))
+        dreval.knn_accuracy(np.eye(6))
     with pytest.raises(RuntimeError, match="without labels"):
         module.knn_accuracy.rule(neighbor_pass(np.eye(6), {"Y": np.eye(6)}, k=1)["Y"], 1)

@@ -167,7 +167,7 @@ def test_the_maps_of_the_paper(data, d, least):
     """500 points in 500 columns: R^2 of the latent variables, and that of the printed paths, which is far smaller."""
     sample = dreval.simulate(data, n=500, n_features=500, random_state=0)
     result = {
-        name: dreval.latent_r2(sample.data, IKD(d, **settings).fit_transform(sample.data), latent=sample.latent)
+        name: dreval.latent_r2(IKD(d, **settings).fit_transform(sample.data), latent=sample.latent)
         for name, settings in {
             "default": {},
             "blockwise": {"solution": "blockwise"},

@@ -105,7 +105,7 @@ def _overview() -> str:
 def public_names() -> list[str]:
     """Return the public names of ``dreval`` other than measures, tests and folders."""
     excluded = {*MEASURES.names(), *TESTS.public_names()}
-    return [name for name in dir(dreval) if not name.startswith("_") and name not in excluded and not _is_folder(name)]
+    return [name for name in dreval._public_names() if name not in excluded and not _is_folder(name)]
 
 
 def _is_folder(name: str) -> bool:

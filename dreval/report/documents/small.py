@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dreval._docs import value_range
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
@@ -26,6 +27,7 @@ from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
+from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.format import count_noun, join_and, percent
@@ -344,6 +346,48 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     settings += [] if data.labels is None else ["labels"]
     settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
     return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
+
+
+MAX_ANSWERS = 4  # values in the first sentence of scores
+
+
+def values_summary(record: Scores, full: bool) -> Document:
+    """Return the values that stand for their questions, then the value of each measure with its range."""
+    rows = record.table.to_dict("records")
+    cards = {row["measure"]: MEASURES.card(row["measure"]) for row in rows}
+    table = [
+        [
+            row["measure"],
+            *([row["parameters"]] if full else []),
+            "none" if math.isnan(row["value"]) else format_number(row["value"], 3),
+            value_range(cards[row["measure"]]),
+            DIRECTIONS[row["direction"]],
+        ]
+        for row in rows
+    ]
+    reasons = [f"{row['measure']}: {row['note']}" for row in rows if row["note"]]
+    settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", record.recipe.get("metric"))]
+    settings.append(("Seed", record.recipe.get("random_state")))
+    columns = ["Measure", *(["parameters"] if full else []), "value", "range", ""]
+    return record_summary(
+        "Scores",
+        values_findings(record),
+        [Table("", columns, table, names=1 + full)],
+        [*record.notes, *reasons],
+        full=full,
+        settings=settings,
+        after=["Chance levels, intervals and figures: Evaluation(X, Y).run()."],
+    )
+
+
+def values_findings(record: Scores) -> list[RecordFinding]:
+    """Return the values of measures that stand for their questions, or of the first ones."""
+    names = [name for name, value in record.items() if not math.isnan(value)]
+    if not names:
+        return [record_finding("scores.none", n=record.n, count=len(record))]
+    chosen = [name for name in names if MEASURES.card(name).bar] or names
+    parts = [f"{name} {significant(record[name], 2)}" for name in chosen[:MAX_ANSWERS]]
+    return [record_finding("scores.values", parts=parts, n=record.n, k=record.n_neighbors)]
 
 
 def cost_summary(record: CostEstimate, full: bool) -> Document:

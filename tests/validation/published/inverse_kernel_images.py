@@ -42,7 +42,7 @@ def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
         Y, seconds = timed(lambda: METHODS[method](2, X).fit_transform(X))
     except DrevalError as error:
         return {"silhouette": np.nan, "seconds": np.nan, "embedding": [], "why not": str(error).splitlines()[0]}
-    silhouette = float(dreval.silhouette(X, Y, labels=y))
+    silhouette = float(dreval.silhouette(Y, labels=y))
     return {"silhouette": silhouette, "seconds": seconds, "embedding": np.round(Y, 5).tolist()}
 
 

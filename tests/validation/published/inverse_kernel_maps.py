@@ -63,7 +63,7 @@ def cell(data: str, columns: int, repeat: int, method: str, points: int = 1000) 
     """Return R^2 of one embedding, and seconds."""
     draw = sample(data, columns, repeat, points)
     Y, seconds = timed(lambda: METHODS[method](MAPS[data]).fit_transform(draw.data))
-    return {"r2": float(dreval.latent_r2(draw.data, Y, latent=draw.latent)), "seconds": seconds}
+    return {"r2": float(dreval.latent_r2(Y, latent=draw.latent)), "seconds": seconds}
 
 
 def table_cells(small: bool) -> list[dict[str, Any]]:

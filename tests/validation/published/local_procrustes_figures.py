@@ -80,7 +80,7 @@ def noisy(noise: float, method: str, k: int, seed: int, points: int = 2500) -> d
     roll = dreval.simulate("swiss_roll", n=points, random_state=seed)
     X = roll.data + noise * np.random.default_rng(seed).normal(size=roll.data.shape)
     Y, _ = timed(lambda: METHODS[method](k, 2).fit_transform(X))
-    return {"R^2": float(dreval.latent_r2(X, Y, latent=roll.latent))}
+    return {"R^2": float(dreval.latent_r2(Y, latent=roll.latent))}
 
 
 def listing(values: pd.Series, digits: int = 2) -> str:

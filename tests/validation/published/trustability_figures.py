@@ -47,9 +47,7 @@ def two_lines(draw: int) -> dict[str, float]:
     methods = {"PCA": PCA(1), "LSDR": LSDR(1), "tSNE": TSNE(1, random_state=0), "UMAP": UMAP(1, random_state=0)}
     return {
         name: float(
-            dreval.neighborhood_hit(
-                lines.data, quiet(lambda m=m: m.fit_transform(lines.data)), labels=lines.labels, n_neighbors=5
-            )
+            dreval.neighborhood_hit(quiet(lambda m=m: m.fit_transform(lines.data)), labels=lines.labels, n_neighbors=5)
         )
         for name, m in methods.items()
     }
