@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from measure_calls import call_measure
 from validation.oracles.two_clouds import Cloud
 
-import dreval
 from dreval.registry import MEASURES
 
 
@@ -26,7 +26,7 @@ class Names(dict[str, object]):
         options |= {"batch": np.arange(len(self.data.X)) // 3 % 2} if "batch" in card.needs else {}
         options |= {"size": 20} if "size" in card.parameters else {}
         options |= {"random_state": 0} if {"n_init", "n_walks"} & {*card.parameters} else {}
-        value = getattr(dreval, word)(self.data.X, self.data.Y, **options)
+        value = call_measure(word, self.data.X, self.data.Y, **options)
         self[word] = int(value) if word == "k_max" else value
         return self[word]
 
