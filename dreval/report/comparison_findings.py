@@ -92,7 +92,7 @@ COMPARISON_PHRASES = {
     SAME_VALUES: "{names} have the same values on all data sets.",
     BETTER: "{clauses}.",
     FURTHER_PAIRS: "{count} more differences are significant: see the table of pairs.",
-    TIED: "Values depend on how ties are broken{by}: in another order, {pairs}.",
+    TIED: "{Values} depend on how ties are broken: in another order, {pairs}.",
     NO_DIFFERENCE: "No significant difference{by} ({quote}).",
     BORDERLINE: "{better} over {other}{by} is borderline ({p_alone} alone, {p_adjusted} adjusted).",
     OVERALL_ONLY: "No pair differs significantly{by}, although a test of any difference rejects ({test}: {p}).",
@@ -366,10 +366,10 @@ class _Facts:
         groups = self.grouped(overlapping)
         text = f"{number_word(len(rows))} of these differences may not hold"
         if len(groups) == 1 and len(groups[0][1]) <= MAX_TIED:
-            text = join_and(
-                [f"{isolate_name(left)} may not be better than {isolate_name(right)}" for left, right in groups[0][1]]
-            )
-        fields = {"by": self.by(list(overlapping), question), "pairs": text}
+            clauses = [(better, name) for better, worse in self.clauses(groups[0][1]) for name in worse]
+            text = join_and([f"{_names(better)} may not be better than {_names([name])}" for better, name in clauses])
+        by = self.by(list(overlapping), question).strip()
+        fields = {"Values": f"{_capital(by)}, values" if by else "Values", "pairs": text}
         yield ComparisonFinding(TIED, question, tuple(overlapping), (), rows, fields)
 
     def grouped(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
