@@ -124,7 +124,6 @@ CASES: dict[str, Callable[[], object]] = {
     "anchors": lambda: evaluation(anchors=9).run(["trustworthiness", "procrustes_disparity"]).summary(),
     "no intervals": lambda: evaluation().run("continuity", None, None).summary(),
     "tests only": lambda: evaluation(labels=SITES).run(None, "hsic", n_resamples=99, adjust=None).summary(),
-    "all failed": lambda: dreval.Evaluation(X, {"short": ARC[:5]}, n_neighbors=4, random_state=0).run().summary(),
     "one embedding, HTML": lambda: evaluation().run("continuity").summary().as_html(),
     "one embedding, LaTeX": lambda: evaluation().run("continuity").summary().as_latex(),
     "comparison of points": lambda: full_results().compare(measure=["trustworthiness", "procrustes_rn"]).summary(),
