@@ -257,8 +257,9 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     column = finding.measures[0]
     best = sorted(finding.subject, key=column.values.__getitem__, reverse=column.higher)
     is_named = len(finding.measures) == 1 and finding.numbers["measures"].value > 1  # in the sentence before
+    is_named &= finding.kind != VALUE
     text = f"{'' if is_named else f'{column.noun_in_sentence} '}{_values_text(column, best, write)}"
-    if finding.kind in (VALUE, ALONE_NOISE):
+    if finding.kind in (VALUE, ALONE_NOISE) and len(view.names) > 1:
         is_text = " is" * (finding.kind == VALUE)
         text = f"{column.noun_in_sentence} of {write.names(best)}{is_text} {_values_text(column, best, write)}"
     key, details = (column.measure, column.parameters), []
