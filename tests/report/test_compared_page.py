@@ -13,12 +13,15 @@ import pytest
 
 import dreval
 from dreval.records.comparison import Comparison
+from dreval.records.frames import full_name
+from dreval.report.best_sets import borderlines, measure_rankings
 from dreval.report.comparison_findings import comparison_answers
-from dreval.report.documents.pairs import difference_rows
+from dreval.report.documents.pairs import BORDERLINE, difference_rows, mark_texts
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.figures.page import DIFFERENCE_PAD, DIFFERENCE_SIZE, DifferenceAxis
 from dreval.report.format import without_zero
 from dreval.report.render.markup import sentence
+from dreval.report.result_view import read_results
 
 NASTY = "<b>&\"' long $name_of$ an embedding"
 
@@ -200,3 +203,21 @@ def test_many_embeddings_have_the_pairs_with_the_best_and_letters(baseline: str 
     assert ("All significant pairs, by letters" in text) == (baseline is None)
     for letters in comparison.standing["letters"]:
         assert baseline is not None or f">{letters}</td>" in text
+
+
+def test_leads_that_answers_call_borderline_are_borderline_among_the_pairs() -> None:
+    """A lead by the one-sided test of the best set that no two-sided test confirms is counted, and its mark says so."""
+    X, rng = np.random.default_rng(1).normal(size=(120, 5)), np.random.default_rng(3)
+    embeddings = {f"e{i}": X[:, :2] + 0.14 * i * rng.normal(size=(120, 2)) for i in range(3)}
+    measures = ["trustworthiness", "continuity", "stress", "spearman_distance"]
+    results = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run(measures, tests=None)
+    view = read_results(results)
+    assert view.comparison is not None
+    lines = [line for ranking in measure_rankings(view) for line in borderlines(view, ranking)]
+    leads = {(full_name(x.column.measure, x.column.parameters), frozenset((x.best, x.other))) for x in lines}
+    rows = difference_rows(view.comparison, leads)
+    borderline = [row for row in rows if row["mark"] == BORDERLINE]
+    assert leads <= {(row["name"], frozenset((row["first"], row["second"]))) for row in borderline}
+    by_lead = [row for row in borderline if row["p_value"] > view.comparison.recipe["alpha"]]
+    assert by_lead
+    assert "one-sided" in dict(mark_texts(view.comparison, rows))[BORDERLINE]
