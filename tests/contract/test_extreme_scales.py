@@ -10,6 +10,7 @@ from inspect import signature
 import numpy as np
 import pytest
 from each import each
+from measure_calls import call_measure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist
@@ -58,7 +59,7 @@ def _numbers(name, data, embedding, **options):
     options |= (
         {"random_state": 0} if card.level != "algorithm" and "random_state" in signature(measure).parameters else {}
     )
-    return np.atleast_1d(measure(data, embedding, **options))
+    return np.atleast_1d(call_measure(name, data, embedding, **options))
 
 
 def _refused_beyond(expected, compute):
@@ -150,6 +151,8 @@ def test_sizes_beyond_the_limits_raise_an_error(name, options, size):
     """The error names the space, the limits, the largest absolute value, and a number to divide by, which helps."""
     unit = {"X": size / np.abs(X).max(), "Y": size / np.abs(Y).max()}
     for argument, spaces in (("X", (X * unit["X"], Y)), ("Y", (X, Y * unit["Y"]))):
+        if argument == "X" and not MEASURES.card(name).reads_data:
+            continue
         with pytest.raises(InputError, match=f"`{argument}` {LIMITS}") as error:
             _numbers(name, *spaces, **options)
         factor = float(re.search("Divide it by ([-+.e0-9]+),", error.value.hint)[1])
@@ -186,6 +189,8 @@ def test_one_huge_coordinate(name, options, power):
 def test_rows_that_would_count_as_copies_raise_an_error(name, options):
     """The squares of differences below 1e-160 underflow: an error of the check, for data and embedding."""
     for space, argument in ((0, "X"), (1, "Y")):
+        if argument == "X" and not MEASURES.card(name).reads_data:
+            continue
         spaces = [X.copy(), Y.copy()]
         spaces[space] *= 1e-160
         spaces[space][3, 1] = 1.0

@@ -16,6 +16,7 @@ import pytest
 from each import each
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measure_calls import call_measure
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.spatial.distance import pdist, squareform
 from strategies import is_tie_free, neighbor_counts, pairs, tie_free_pairs
@@ -53,7 +54,7 @@ def test_required_labels_latents_and_batches_must_be_passed(name):
         options = {need: _options(name, X)[need] for need in needed - {missing}}
         for given_none in (options, {**options, missing: None}):
             with pytest.raises(InputError, match=f"`{missing}` must be given to {name}: got none"):
-                getattr(dreval, name)(X, X[:, :2], **given_none)
+                call_measure(name, X, X[:, :2], **given_none)
 
 
 def _card(name):
@@ -123,7 +124,7 @@ def _latent(X):
 
 
 def _value(name, X, Y, **options):
-    return getattr(dreval, name)(X, Y, **_options(name, X) | options)
+    return call_measure(name, X, Y, **_options(name, X) | options)
 
 
 def _numbers(name, X, Y, **options):
@@ -361,7 +362,7 @@ def test_four_points_suffice(name, pair):
     if not _is_defined(name, pair[1]):
         return
     for k in (1, 2, 3) if "n_neighbors" in _card(name).parameters else (None,):
-        assert np.isfinite(getattr(dreval, name)(*pair, **_options(name, pair[0], k))).all()
+        assert np.isfinite(call_measure(name, *pair, **_options(name, pair[0], k))).all()
 
 
 @every_measure
@@ -370,7 +371,7 @@ def test_a_list_of_k_is_single_values(name):
     X, Y = _cloud()
     if "n_neighbors" not in _card(name).parameters:
         with pytest.raises(TypeError, match="n_neighbors"):
-            getattr(dreval, name)(X, Y, **_options(name, X), n_neighbors=5)
+            call_measure(name, X, Y, **_options(name, X), n_neighbors=5)
         return
     table = _value(name, X, Y, n_neighbors=[20, 3, 7, 3])
     assert table.name == name
@@ -466,8 +467,10 @@ def test_the_function_matches_its_card(name):
     """Data and embedding are positional, the rest are keywords; name, docstring and module are set."""
     function = getattr(dreval, name)
     parameters = list(inspect.signature(function).parameters.values())
-    assert [p.name for p in parameters[:2]] == ["X", "source" if name in METHODS else "Y"]
-    assert all(p.kind is p.KEYWORD_ONLY for p in parameters[2:])
+    positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
+    of_embedding = ["X", "Y"] if _card(name).reads_data else ["Y"]
+    neighbors = ["n_neighbors"] * ("n_neighbors" in positional)
+    assert positional == (["X", "source"] if name in METHODS else [*of_embedding, *neighbors])
     assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs or name in METHODS)
     assert ("ties" in [p.name for p in parameters]) == (_card(name).ties is not None)
     assert function.__name__ == name == _card(name).name

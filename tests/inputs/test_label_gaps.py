@@ -170,11 +170,16 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     batch, part = (
         {"batch": batches} if "batch" in MEASURES.card(name).needs else {} for batches in (BATCH, BATCH[IS_LABELED])
     )
+    spaces = (X, Y) if MEASURES.card(name).reads_data else (Y,)
+
+    def call(labels: Any, rows: Any, **batches: Any) -> Any:
+        return function(*(space[rows] for space in spaces), labels=labels, **batches, **seed)
+
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
-        value = function(X, Y, labels=GAPPED, **batch, **seed)
+        value = call(GAPPED, slice(None), **batch)
 
-    assert value == function(X[IS_LABELED], Y[IS_LABELED], labels=CLASSES[IS_LABELED], **part, **seed)
+    assert value == call(CLASSES[IS_LABELED], IS_LABELED, **part)
     assert [(w.category, w.filename) for w in records] == [(InputWarning, __file__)]
     assert records[0].message.note == note("labels.partly", name, labeled=40, n=60)
 
