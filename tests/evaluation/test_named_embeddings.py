@@ -88,5 +88,5 @@ def test_only_missing_embeddings_are_chosen() -> None:
     assert dreval.Evaluation(cells(**STORED), {}).names == []
     assert dreval.Evaluation(cells(X_pca=X)).names == []
     evaluation = dreval.Evaluation(cells(**STORED), {}, n_neighbors=5, random_state=0)
-    results = evaluation.with_embedding("p", "pca", n_components=2).run("trustworthiness", None, None)
+    results = evaluation.with_embedding("p", "method:pca", n_components=2).run("trustworthiness", None, None)
     assert results.recipe["call"].startswith("dreval.Evaluation(data, {}, n_neighbors")

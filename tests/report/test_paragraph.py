@@ -225,15 +225,6 @@ def test_numbers_have_the_format_of_the_table() -> None:
     assert "−" not in comparison.paragraph(format="latex")
 
 
-def test_all_failed() -> None:
-    """The paragraph says that no embedding could be computed."""
-    results = dreval.Evaluation(X, {"short": X[:5]}).run("trustworthiness", None)
-
-    assert results.paragraph() == "No embedding could be computed."
-    assert "No embeddings of 60 points" in results.paragraph("methods")
-    assert "@software{dreval," in results.bibtex()
-
-
 def test_the_findings_of_a_comparison_are_those_of_its_tables(full_results: dreval.Results) -> None:
     """Every significant pair is named by each measure, with the largest p and the range of the differences."""
     comparison = full_results.compare()

@@ -191,7 +191,7 @@ def test_a_list_with_a_result_has_the_hint_of_a_result(five):
 def test_a_hint_for_a_wrong_name_is_printed_once(owner, five):
     """Python adds no second suggestion to that of the package."""
     with pytest.raises(AttributeError) as error:
-        dreval.evaluate if owner == "dreval" else five.sumary  # noqa: B018
+        dreval.trustworthines if owner == "dreval" else five.sumary  # noqa: B018
     text = "".join(traceback.format_exception_only(error.value))
     assert text.count("Did you mean") == 1
 
