@@ -31,7 +31,9 @@ def test_the_source_has_the_arguments_of_the_function(place: str) -> None:
     """Names and defaults read from the source are those of the signature."""
     module, _, name = place.partition(":")
     function = reduce(getattr, name.split("."), importlib.import_module(module))
-    parameters = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    parameters = [
+        p for p in inspect.signature(function).parameters.values() if p.kind not in (p.VAR_KEYWORD, p.VAR_POSITIONAL)
+    ]
     expected = {p.name: None if p.default is p.empty else p.default for p in parameters}
     assert {key: argument.default for key, argument in function_arguments(place).items() if key != "self"} == {
         key: default for key, default in expected.items() if key != "self"

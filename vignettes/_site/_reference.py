@@ -47,7 +47,10 @@ RECORDED = "What functions return"
 GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Evaluate": (
         {"figures": "Figures of results.", "columns": "Columns of the tables."},
-        "Evaluation Results score Scores get_scorer compare recommend embed centroid_triplets load_results card list_measures list_figures",
+        (
+            "Evaluation Results score Scores get_scorer compare recommend embed centroid_triplets load_results card "
+            "list_measures list_figures"
+        ),
     ),
     "Reliability": (
         {},
