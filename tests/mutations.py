@@ -648,16 +648,24 @@ MUTANTS = [
         "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
-    Mutant("report/findings.py", "and not self.unjudged", "and True", "report/test_findings.py"),
     Mutant(
-        "report/findings.py", "column.better(cell.chance, ", "column.better(cell.value, ", "report/test_findings.py"
+        "report/best_sets.py",
+        "if other not in ranking.unjudged and",
+        "if other in p_values and",
+        "report/test_findings.py",
+    ),
+    Mutant(
+        "report/best_sets.py",
+        "or not column.better(cell.value, cell.chance)",
+        "or column.better(cell.value, cell.chance)",
+        "report/test_findings.py report/test_report_words.py",
     ),
     Mutant("records/notes.py", 'split("|")[value != 1]', 'split("|")[value == 1]', "records/test_notes.py"),
     Mutant(
-        "report/documents/comparison.py",
-        'row["embedding"] in ahead if baseline',
-        'row["embedding"] not in worse if baseline',
-        "report/test_answers_first.py",
+        "report/best_sets.py",
+        "and p_by_best[best] > alpha",
+        "and p_by_best[best] <= alpha",
+        "report/test_findings.py report/test_true_sentences.py",
     ),
     # The wiring of an evaluation
     Mutant(
@@ -807,10 +815,10 @@ MUTANTS = [
     ),
     # Texts of reports and codes of the command line
     Mutant(
-        "report/findings.py",
+        "report/best_sets.py",
         "return (value - chance) / span",
         "return value / span",
-        "report/test_findings.py",
+        "report/test_findings.py report/test_page.py",
     ),
     Mutant(
         "report/documents/evaluation.py",
@@ -869,10 +877,10 @@ MUTANTS = [
         "report/test_true_sentences.py",
     ),
     Mutant(
-        "report/findings.py",
+        "report/best_sets.py",
         "best = min(p_by_best, key=p_by_best.__getitem__",
         "best = max(p_by_best, key=p_by_best.__getitem__",
-        "report/test_true_sentences.py report/test_true_verdicts.py",
+        "report/test_findings.py report/test_true_sentences.py",
     ),
 ]
 
