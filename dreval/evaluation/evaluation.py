@@ -159,7 +159,7 @@ class Evaluation:
     embeddings : dict of name to source, one source, or list of names, optional
         One source without a name is called "embedding". A list holds keys of ``obsm`` and names of bundled methods,
         never arrays. Without embeddings those of an AnnData object are evaluated: the arrays of ``obsm`` whose key
-        begins with "X_", except "X_spatial", and that have two or three columns; a note lists them. ``{}``: none.
+        begins with ``X_``, except ``X_spatial``, and that have two or three columns; a note lists them. ``{}``: none.
         A source is: coordinates (array, DataFrame, path, key of ``obsm``), an estimator with ``fit_transform`` or
         ``transform``, a callable ``(X, n_components) -> Y``, the name of a bundled method ("PCA" and "t-SNE" are
         accepted for "pca" and "tsne"), or a result of ``Protocol.collect``. ``with_embedding`` adds further ones.
