@@ -78,7 +78,7 @@ def test_works_for_bibtex(run: Any) -> None:
     assert out == dreval.load_results("0.dreval").compare().bibtex()
 
 
-@pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md", "tex"))])
+@pytest.mark.parametrize("form", ["html", *(pytest.param(form, marks=pytest.mark.slow) for form in ("md",))])
 def test_a_report_has_the_command_that_writes_it(run: Any, form: str) -> None:
     """The page is that of ``Comparison.report``, except for the call; its path is printed, but not into a document."""
     command = ("0.dreval", "--report", f"out.{form}")

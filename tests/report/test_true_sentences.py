@@ -143,7 +143,7 @@ def test_p_near_the_level_has_more_places(p, text):
 
 @pytest.mark.slow
 def test_the_smallest_p_is_named_if_a_sentence_uses_it():
-    """Summary and paragraph have the limit of p with its number of permutations, unless p is larger."""
+    """The full summary has the limit of p with its number of permutations, unless p is larger."""
     for seed, expected in ((0, True), (1, True)):
         results = evaluated(3, seed, tests=["hsic"], n_resamples=39, adjust=None)
         rows = results.table
@@ -151,7 +151,7 @@ def test_the_smallest_p_is_named_if_a_sentence_uses_it():
         limit = bool((rows["p_value"] * 40 < 1.5).any())
         phrase = "p = .025 is the smallest that 39 permutations can give"
         assert limit is expected
-        for text in (str(results.summary()), results.paragraph()):
+        for text in (str(results.summary(full=True)),):
             assert (phrase in " ".join(text.split())) == limit
     X, Y = cloud()
     noise = np.random.default_rng(3).integers(0, 2, len(X))
