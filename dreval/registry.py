@@ -133,9 +133,9 @@ class Registry:
         A measure that is a curve has no value in a table; ``curves`` says that ``available`` may contain curves. If all
         measures of a table are unknown here, it was made elsewhere, and no error suggests to run them.
         """
-        for known in available if isinstance(name, str) else ():
-            if name.startswith(f"{known}("):
-                raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {known!r}.")
+        for run_name in available if isinstance(name, str) else ():
+            if name.startswith(f"{run_name}("):
+                raise InputError(argument, "must be a name without parameters", repr(name), f"Pass {run_name!r}.")
         is_foreign = self is MEASURES and not any(measure in self for measure in available)
         if is_foreign or resolve_alias(name, available) in available or resolve_alias(name, self._places) not in self:
             return check_one_of(name, available, argument)

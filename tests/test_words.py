@@ -78,48 +78,7 @@ VAGUE_NAMES = [
     "way",
 ]
 # Names of public functions that other files call.
-ALLOWED_NAMES = {
-    "vignettes/defects.py": ["judged"],  # called in tests/validation/calibration/test_defects.py
-    "dreval/measures/core.py": ("own",),
-    "dreval/registry.py": ("known",),
-    "dreval/report/comparison_findings.py": (
-        "every",
-        "rest",
-        "shown",
-    ),
-    "dreval/report/document.py": ("more",),
-    "dreval/report/documents/comparison_page.py": ("asked",),
-    "dreval/report/documents/evaluation.py": ("kept",),
-    "dreval/report/documents/evaluation_page.py": (
-        "asked",
-        "more",
-    ),
-    "dreval/report/documents/pairs.py": (
-        "more",
-        "shown",
-    ),
-    "dreval/report/documents/paragraph.py": ("shown",),
-    "dreval/report/documents/small.py": (
-        "kept",
-        "way",
-    ),
-    "dreval/report/documents/study.py": ("more",),
-    "dreval/report/figures/_grid.py": (
-        "beside",
-        "more",
-        "rest",
-    ),
-    "dreval/report/figures/_lines.py": ("every",),
-    "dreval/report/figures/comparisons.py": ("more",),
-    "dreval/report/figures/pairs.py": ("kept",),
-    "dreval/report/findings.py": ("AGAIN",),
-    "tests/records/test_evaluated.py": ("again",),
-    "tests/report/test_answers_first.py": ("rest",),
-    "tests/report/test_findings.py": (
-        "known",
-        "shown",
-    ),
-}
+ALLOWED_NAMES = {"vignettes/defects.py": ["judged"]}  # called in tests/validation/calibration/test_defects.py
 
 
 def _pattern(term: str) -> re.Pattern[str]:

@@ -49,11 +49,11 @@ def signature(card: Any) -> inspect.Signature:
     """
     plain, keyword = inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY
     parameters = [inspect.Parameter(name, plain) for name in (("X", "Y") if card.reads_data else ("Y",))]
-    own = dict(card.parameters)
-    if "n_neighbors" in own:
-        parameters.append(inspect.Parameter("n_neighbors", plain, default=own.pop("n_neighbors")))
+    defaults = dict(card.parameters)
+    if "n_neighbors" in defaults:
+        parameters.append(inspect.Parameter("n_neighbors", plain, default=defaults.pop("n_neighbors")))
     parameters += [inspect.Parameter(name, keyword) for name in card.variables]
-    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in own.items()]
+    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
     if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):

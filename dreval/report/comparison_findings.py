@@ -233,19 +233,19 @@ class _Facts:
         """Return by which measures something holds, where some have several settings: each measure counts once."""
         kinds = {self.keys[name][0]: self.settings(name) for name in total}
         complete = [names for names in kinds.values() if {*names} <= {*measures}]
-        every = "any" if negated else "every"
+        quantifier = "any" if negated else "every"
         if len(complete) == len(kinds) > 1:
             number = "either measure" if len(kinds) == 2 else "any measure"
             number = number if negated else self.all_measures(len(kinds))
             places = {self.varying(names) for names in kinds.values() if len(names) > 1}
             link = " at" if all(len(names) > 1 for names in kinds.values()) else " and"
-            return f" by {number}{link} {every} {'k' if places == {'k'} else 'setting'}"
+            return f" by {number}{link} {quantifier} {'k' if places == {'k'} else 'setting'}"
         labels = []
         for names in kinds.values():
             holds = [name for name in names if name in measures]
             noun, varying = self.columns[names[0]].noun_in_sentence, self.varying(names)
             if len(holds) == len(names) > 1:
-                labels.append(f"{noun} at {every} {varying}")
+                labels.append(f"{noun} at {quantifier} {varying}")
             elif len(holds) > 1 and varying == "k":
                 sizes = [parameters_of(self.keys[name][1])[NEIGHBORS_PARAMETER] for name in holds]
                 labels.append(f"{noun} (k = {join_and(sizes)})")
@@ -264,8 +264,10 @@ class _Facts:
 
     def varying(self, names: Sequence[str]) -> str:
         """Return what differs between the settings of one measure: only the number of neighbors k, or any."""
-        rest = {tuple(sorted({**parameters_of(self.keys[name][1]), NEIGHBORS_PARAMETER: ""}.items())) for name in names}
-        return "k" if len(rest) == 1 else "setting"
+        other_parameters = {
+            tuple(sorted({**parameters_of(self.keys[name][1]), NEIGHBORS_PARAMETER: ""}.items())) for name in names
+        }
+        return "k" if len(other_parameters) == 1 else "setting"
 
     def label(self, name: str) -> str:
         """Return the name of a measure within a sentence."""
@@ -338,15 +340,15 @@ class _Facts:
         further: list[tuple[str, str, str, str]] = []
         for by, pairs in groups:
             clauses = self.clauses(pairs)
-            shown = clauses[: max(max_clauses - n_clauses, 0)]
+            listed = clauses[: max(max_clauses - n_clauses, 0)]
             n_clauses += len(clauses)
-            named = [(left, right) for better, worse in shown for left in better for right in worse]
+            named = [(left, right) for better, worse in listed for left in better for right in worse]
             further += self.rows(by, set(pairs) - {*named})
-            if shown:
-                quote = f" ({self.winning_values(by, shown[0][0][0])})" * self.has_two
-                text = self.clause_text(shown, self.by(by, question)) + quote
+            if listed:
+                quote = f" ({self.winning_values(by, listed[0][0][0])})" * self.has_two
+                text = self.clause_text(listed, self.by(by, question)) + quote
                 rows = self.rows(by, named)
-                yield ComparisonFinding(BETTER, question, by, tuple(shown), rows, {"clauses": _capital(text)})
+                yield ComparisonFinding(BETTER, question, by, tuple(listed), rows, {"clauses": _capital(text)})
         if further:
             fields = {"count": f"{len(further):,}"}
             yield ComparisonFinding(FURTHER_PAIRS, question, tuple(measures), (), tuple(further), fields)

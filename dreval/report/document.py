@@ -415,7 +415,7 @@ class Forest:
     zero: float
     ticks: Sequence[tuple[float, str]]
     p_title: str
-    more: str = ""
+    more_text: str = ""
 
 
 @dataclass(frozen=True)

@@ -149,7 +149,7 @@ PHRASES = {
 }
 NOISES = (NOISE, ALONE_NOISE)
 BORDERLINES = (BORDERLINE, BORDERLINE_AGAIN)
-AGAIN = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
+REPEATED = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
 IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
 
 
@@ -405,10 +405,10 @@ def verdict(view: ResultView) -> list[Answer]:
         for place, finding in enumerate(findings):
             if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
                 findings[place] = replace(finding, kind=BEST)
-            if finding.kind in AGAIN and is_counted:  # the number of tests is said once
-                findings[place] = replace(finding, kind=AGAIN[finding.kind])
+            if finding.kind in REPEATED and is_counted:  # the number of tests is said once
+                findings[place] = replace(finding, kind=REPEATED[finding.kind])
             named.update(finding.subject if finding.kind == BEST_MAP else ())
-            is_counted |= finding.kind in AGAIN
+            is_counted |= finding.kind in REPEATED
         answers += [Answer(question or "Other", tuple(findings))] if findings else []
     stated = {
         row for answer in answers for finding in answer.findings if finding.kind in NOISES for row in finding.rows

@@ -22,8 +22,8 @@ RECORD_PHRASES: dict[str, str] = {
     "test.no_difference": "No evidence that {variables:and} have different distributions{scheme} ({test}, {p:p}, "
     "{effect_name} {effect:2}). This does not show that they are equal.",
     "test.strength": "p does not measure strength; {effect_name} does (0 without dependence).",
-    "test.borderline": "Borderline: the 95 % interval of p over random permutations is {low:3} to {high:3}; use more "
-    "with n_resamples=.",
+    "test.borderline": "Borderline: the 95 % interval of p over random permutations is {low:3} to {high:3}; raise "
+    "n_resamples for a firm answer.",
     "test.smallest": "{p:p} is the smallest that {count:#permutation} can give.",
     "test.too_few": "{count:#permutation} {count:is|are} too few for the 5 % level: {smallest:p} is the smallest "
     "possible.",

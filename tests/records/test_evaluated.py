@@ -105,8 +105,8 @@ def test_scores_do_not_make_sparse_data_dense(monkeypatch: pytest.MonkeyPatch) -
 
 def test_records_compare_without_an_error(results: dreval.Results) -> None:
     """Results, embeddings and recommendations are equal to themselves only; cards by their contents."""
-    again = results["front"]
-    for record, other in ((results, copy.copy(results)), (again, results["front"])):
+    front = results["front"]
+    for record, other in ((results, copy.copy(results)), (front, results["front"])):
         assert record == record
         assert record != other
         assert len({record, other}) == 2

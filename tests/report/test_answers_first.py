@@ -101,8 +101,8 @@ def test_a_half_width_below_the_table_is_the_largest(five: dreval.Results) -> No
 
     for title, half in named.items():
         assert half == pytest.approx(halves[titles[title]], abs=0.00051)
-    rest = halves.drop([titles[title] for title in named])
-    assert float(match[1]) == pytest.approx(rest.max(), abs=0.00051)
+    other_halves = halves.drop([titles[title] for title in named])
+    assert float(match[1]) == pytest.approx(other_halves.max(), abs=0.00051)
 
 
 def test_many_embeddings_are_rows_with_one_measure_for_each_question(many: dreval.Results) -> None:

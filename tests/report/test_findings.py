@@ -181,9 +181,9 @@ def check_numbers(finding):
     for share in shares - {""}:
         text = re.sub(re.escape(share).replace(r"\{n_neighbors\}", r"\d+"), "", text)
     counts = [len(names) - places for names in (finding.subject, finding.others) for places in (0, 3)]
-    known = " ".join([*(number.text for number in finding.numbers.values()), *map(str, counts)])
+    known_numbers = " ".join([*(number.text for number in finding.numbers.values()), *map(str, counts)])
     for number in NUMBER.findall(text):
-        assert number.strip("≈") in known, (text, number, known)
+        assert number.strip("≈") in known_numbers, (text, number, known_numbers)
     for key, number in finding.numbers.items():
         for printed in re.findall(r"\d*\.?\d+", number.text) if key in ("low", "high", "next") else ():
             if "than" not in number.text and "e" not in number.text:
@@ -244,8 +244,10 @@ def check_document(results):
                 text = "".join(answer.text for answer in answers)
                 assert text.count("the same map") == len([f for a in answers for f in a.findings if "same" in f.kind
                                                           and f.kind != kinds.SAME_VALUE])  # fmt: skip
-    shown = {finding.subject for answer in answers for finding in answer.findings if finding.kind == kinds.BEST_MAP}
-    assert len(shown) == sum(f.kind == kinds.BEST_MAP for a in answers for f in a.findings)
+    map_subjects = {
+        finding.subject for answer in answers for finding in answer.findings if finding.kind == kinds.BEST_MAP
+    }
+    assert len(map_subjects) == sum(f.kind == kinds.BEST_MAP for a in answers for f in a.findings)
     for name in view.names:
         for finding in cautions(view, name):
             check_finding(finding, oracle)

@@ -171,12 +171,12 @@ def _default_title(comparison: Comparison) -> str:
 def _page_question(comparison: Comparison) -> str:
     """Return the question of the page, with the size of the comparison."""
     count = len(embedding_order(comparison))
-    asked = "Is one better" if count == 2 else "Which is better than which"
-    asked += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
+    question = "Is one better" if count == 2 else "Which is better than which"
+    question += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
     n = max((len(family.cells) for family in comparison.families.values()), default=0)
     size = count_noun(n, "data set") if n else count_noun(int(comparison.recipe.get("n") or 0), "point")
     measures = comparison.standing["measure"].nunique()
-    return f"{asked}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
+    return f"{question}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
 
 
 def _headline(comparison: Comparison) -> str:

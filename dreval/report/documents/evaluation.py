@@ -500,9 +500,9 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     assumption |= np.array([bool(dict(note.values).get("flatters")) for note in notes], dtype=bool)
     matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
     matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
-    kept = replace(results, notes=results.notes[matters].reset_index(drop=True))
-    first = {str(note) for note in notes_of_table(of_whole(kept.notes)) if note.code in FIRST_CODES}
-    weighted = _weighted_notes(kept, failures=len(results.names) > 1)  # the failure of a single one is the answer
+    relevant = replace(results, notes=results.notes[matters].reset_index(drop=True))
+    first = {str(note) for note in notes_of_table(of_whole(relevant.notes)) if note.code in FIRST_CODES}
+    weighted = _weighted_notes(relevant, failures=len(results.names) > 1)  # the failure of a single one is the answer
     return [text for _, text in sorted(weighted, key=lambda item: (-item[0], item[1] not in first))]
 
 

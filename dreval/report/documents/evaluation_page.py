@@ -179,15 +179,15 @@ def default_title(view: ResultView) -> str:
 def page_question(results: Results, view: ResultView, dimensions: Mapping[str, int]) -> str:
     """Return the question of the page, with the size of the data."""
     n, p = int(view.recipe.get("n") or 0), int(view.recipe.get("p") or 0)
-    asked = "How well does it keep the data?" if len(view.names) == 1 else "How well does each keep the data?"
+    question = "How well does it keep the data?" if len(view.names) == 1 else "How well does each keep the data?"
     if not n:
-        return asked
+        return question
     labels = results.labels
     n_classes = 0 if labels is None else len({label for label in labels.tolist() if label is not None})
     classes = f" of {count_noun(n_classes, 'class', 'classes')}" if n_classes else ""
     target = join_and([str(d) for d in sorted(set(dimensions.values()))])
     size = f", {p:,} → {target} dimensions" if p and target else ""
-    return f"{asked} {count_noun(n, 'point')}{classes}{size}."
+    return f"{question} {count_noun(n, 'point')}{classes}{size}."
 
 
 def headline(view: ResultView) -> str:
@@ -195,8 +195,8 @@ def headline(view: ResultView) -> str:
     recipe = view.recipe
     parts = []
     if view.k is not None:
-        more = f" (and {len(view.scales) - 1} more)" if len(view.scales) > 1 else ""
-        parts.append(f"Neighborhoods of k = {view.k}{more}")
+        more_scales = f" (and {len(view.scales) - 1} more)" if len(view.scales) > 1 else ""
+        parts.append(f"Neighborhoods of k = {view.k}{more_scales}")
     metric = metric_text(recipe)
     parts.append(metric[:1].upper() + metric[1:])
     if recipe.get("anchors"):

@@ -86,18 +86,18 @@ def difference_parts(
     forests = [_forest(comparison, columns[name], name, rows, short) for name in measures]
     drawn = [forest for forest in forests if forest is not None]
     yield from [Forests(drawn)] if drawn else []
-    shown, count = rows, comparison.standing["embedding"].nunique()
+    listed, count = rows, comparison.standing["embedding"].nunique()
     best = {name: against_lead(comparison, name)[0] for name in comparison.measures}
     if count > MAX_SIDE_BY_SIDE:
-        shown = [row for row in rows if best[row["name"]] in (row["first"], row["second"])]
-    of = "" if len(shown) == len(rows) else " from the best by each measure"
-    borderline = [row for row in shown if row["mark"] == BORDERLINE]
+        listed = [row for row in rows if best[row["name"]] in (row["first"], row["second"])]
+    of = "" if len(listed) == len(rows) else " from the best by each measure"
+    borderline = [row for row in listed if row["mark"] == BORDERLINE]
     if borderline:
         table = pair_table(comparison, columns, borderline, short, "Borderline")
         few = len(borderline) <= MAX_OPEN_ROWS
         yield Section("Borderline", [table]) if few else Details(f"{len(borderline):,} borderline{of}", [table])
-    title = f"{len(shown):,} differences{of}; all {len(rows):,} in tidy()" if of else f"All {len(rows):,} differences"
-    yield Details(title, [pair_table(comparison, columns, shown, short, "All differences")], screen=True)
+    title = f"{len(listed):,} differences{of}; all {len(rows):,} in tidy()" if of else f"All {len(rows):,} differences"
+    yield Details(title, [pair_table(comparison, columns, listed, short, "All differences")], screen=True)
     if of:
         yield Details("All significant pairs, by letters", [letter_table(comparison, columns, short)], screen=True)
 
@@ -222,10 +222,10 @@ def _forest(
     marks = list(zip(map(place, ticks), map(without_zero, plain_numbers(ticks)), strict=True))
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in drawn)
     n_more = len(merged) - len(chosen)
-    more = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more else ""
+    more_text = f"{count_noun(n_more, 'larger difference')} in the table below." if n_more else ""
     title = f"{column.title}{setting_suffix(comparison, name)}"
     question = f"{', '.join(short[embedding] for embedding in groups[lead])} over …" if lead else column.topic
-    return Forest(title, question, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more)
+    return Forest(title, question, forest_rows, place(0.0), marks, "adj. p" if adjusted else "p", more_text)
 
 
 def pair_table(

@@ -374,9 +374,9 @@ def _comparison_sentences(comparison: Comparison) -> Make:
             yield from _overall_sentence(comparison, name, columns[name], write)
         left_out = (*ELSEWHERE, *(() if write.detail.minor else NOT_SIGNIFICANT))
         for question, answer_findings in answers[: write.detail.items]:
-            shown = [finding for finding in answer_findings if finding.kind not in left_out]
-            shown = [finding for finding in shown if finding.kind != DECIDED_BY or finding.fields["reason"]]
-            for place, finding in enumerate(shown):
+            listed = [finding for finding in answer_findings if finding.kind not in left_out]
+            listed = [finding for finding in listed if finding.kind != DECIDED_BY or finding.fields["reason"]]
+            for place, finding in enumerate(listed):
                 text = finding.text
                 if id(finding) in rows:
                     text = f"{text[:-1]}: {_differences_text(comparison, rows[id(finding)], columns, write)}."
@@ -456,8 +456,8 @@ def _overall_sentence(comparison: Comparison, name: str, column: Column, write: 
         details.append(f"{OVERALL_NAMES[test]} {degrees} = {statistic}, {kind}{write.p(rows[test]['p_value'])}")
     ranks = dict(zip(standing["embedding"], standing["mean_rank"], strict=True))
     if standing["mean_rank"].notna().all():
-        shown = list(ranks) if len(ranks) <= write.detail.names else [next(iter(ranks)), list(ranks)[-1]]
-        items = [f"{isolate_name(embedding)} {ranks[embedding]:.2f}" for embedding in shown]
+        listed_names = list(ranks) if len(ranks) <= write.detail.names else [next(iter(ranks)), list(ranks)[-1]]
+        items = [f"{isolate_name(embedding)} {ranks[embedding]:.2f}" for embedding in listed_names]
         listed = join_and(items) if len(items) == len(ranks) else " to ".join(items)
         details.append(f"mean ranks {listed}{_critical_difference_text(comparison, name)}")
     lead = _capitalized(f"{column.by_text}{setting_suffix(comparison, name)}")

@@ -172,8 +172,8 @@ def parallel_analysis_findings(record: ParallelAnalysis) -> list[RecordFinding]:
     if not n_kept:
         return [record_finding("components.none", p=float(table["p_value"].iloc[0]))]
     share = float(table["share"].head(n_kept).sum())
-    kept = record_finding("components.some", kept=n_kept, count=len(table), share=share)
-    return [kept, record_finding("components.caution")]
+    selected = record_finding("components.some", kept=n_kept, count=len(table), share=share)
+    return [selected, record_finding("components.caution")]
 
 
 # Measures of a method.
@@ -219,9 +219,9 @@ def measure_scale(record: MeasureRecord) -> str:
         return f" ({DIRECTIONS[record.direction]})" if record.direction else ""
     card: MeasureCard = MEASURES.card(record.measure)
     perfect = card.bounds[record.direction == "higher"]
-    way = (record.value - chance) / (perfect - chance)
-    side = "no better than chance" if way <= 0 else f"closer to {'perfect' if way > 0.5 else 'chance'}"
-    side = "perfect" if way > 1 - ROUNDING else side
+    position = (record.value - chance) / (perfect - chance)
+    side = "no better than chance" if position <= 0 else f"closer to {'perfect' if position > 0.5 else 'chance'}"
+    side = "perfect" if position > 1 - ROUNDING else side
     return f" (perfect {perfect:g}, chance level {significant(chance, 2)}: {side})"
 
 

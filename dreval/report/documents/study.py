@@ -207,8 +207,8 @@ def study_data_notes(status: StudyStatus, full: bool = True) -> list[str]:
     for notes in notes_by_code.values():
         (note, names), *others = notes.items()
         n_others = len({name for _, datasets in others for name in datasets} - set(names))
-        more = f" (and {count_noun(n_others, 'data set')} with other values)" if n_others else ""
-        texts.append(f"On {_names_or_count(dict.fromkeys(names), 'data sets')}{more}: {note}")
+        others_text = f" (and {count_noun(n_others, 'data set')} with other values)" if n_others else ""
+        texts.append(f"On {_names_or_count(dict.fromkeys(names), 'data sets')}{others_text}: {note}")
     return texts
 
 

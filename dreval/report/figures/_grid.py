@@ -183,17 +183,21 @@ class PanelGrid:
         row = head + height + below + GAP_INCHES
         step = cell + GAP_INCHES
         columns = min(MAX_COLUMNS, count + (not reading.is_empty))
-        rest = -count % columns
-        beside = bool(rest) and not reading.is_empty and reading.height(rest * step - GAP_INCHES) <= row - HEAD_INCHES
-        if not beside:
+        free_places = -count % columns
+        is_beside = (
+            bool(free_places)
+            and not reading.is_empty
+            and reading.height(free_places * step - GAP_INCHES) <= row - HEAD_INCHES
+        )
+        if not is_beside:
             columns = min(MAX_COLUMNS, count)
         rows = -(-count // columns)
         width = columns * step - GAP_INCHES + 2 * EDGE_INCHES
-        if not beside and not reading.is_empty:
+        if not is_beside and not reading.is_empty:
             width = max(width, CELL_INCHES * 1.3 + 2 * EDGE_INCHES)
         across = width - 2 * EDGE_INCHES
         below_all = self._foot.height(across) if foot else 0.0
-        own_row = 0.0 if beside or reading.is_empty else reading.height(across)
+        own_row = 0.0 if is_beside or reading.is_empty else reading.height(across)
         below_panels = below_all + own_row + (GAP_INCHES if below_all or own_row else 0.0)
         total = rows * row - GAP_INCHES + EDGE_INCHES + below_panels
         self.figure = new_figure(width, total)
@@ -208,8 +212,12 @@ class PanelGrid:
         column = count % columns
         self._foot_place = (EDGE_INCHES, below_all + EDGE_INCHES / 4, across)
         self._place = (EDGE_INCHES, own_row + below_all + EDGE_INCHES / 4, across)
-        if beside:
-            self._place = (EDGE_INCHES + column * step, top - (rows - 1) * row - HEAD_INCHES, rest * step - GAP_INCHES)
+        if is_beside:
+            self._place = (
+                EDGE_INCHES + column * step,
+                top - (rows - 1) * row - HEAD_INCHES,
+                free_places * step - GAP_INCHES,
+            )
 
     def name(self, place: int, name: str, aside: str = "") -> None:
         """Write the name of a panel, and a text below it; on the reader's Axes as much of both as fits."""
@@ -275,8 +283,8 @@ def figure_names(names: Iterable[str]) -> tuple[dict[str, str], str]:
     """Return the names as figures have them, and the full names of those that are shortened."""
     short = short_names(names, MAX_NAME_LETTERS)
     full = [f"{form}: {printable(name)}" for name, form in short.items() if form != printable(name)]
-    more = [f"{len(full) - MAX_FULL_NAMES} more names are shortened."] if len(full) > MAX_FULL_NAMES else []
-    return short, "\n".join([*full[:MAX_FULL_NAMES], *more])
+    more_names = [f"{len(full) - MAX_FULL_NAMES} more names are shortened."] if len(full) > MAX_FULL_NAMES else []
+    return short, "\n".join([*full[:MAX_FULL_NAMES], *more_names])
 
 
 def head_lines(text: str) -> list[str]:

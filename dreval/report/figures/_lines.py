@@ -64,7 +64,7 @@ class ScaleCurve:
         Value of a perfect copy.
     areas : dict of str to float
         The area under the curve, where it was computed.
-    every : bool
+    has_every_k : bool
         Whether it has a value at every K, and not at the requested numbers of neighbors only.
     """
 
@@ -82,7 +82,7 @@ class ScaleCurve:
     chance_high: FloatArray
     perfect: FloatArray
     areas: Mapping[str, float]
-    every: bool = True
+    has_every_k: bool = True
 
     @property
     def chance(self) -> FloatArray:
@@ -154,7 +154,7 @@ def family_curve(family: Sequence[Column]) -> ScaleCurve:
     perfect = {"higher": column.bounds[1], "lower": column.bounds[0], "zero": 0.0}.get(column.direction, math.nan)
     perfects = np.full(len(ks), perfect if math.isfinite(perfect) else math.nan)
     parts = series("value"), series("low"), series("high"), none, none, low, high, perfects
-    return ScaleCurve(column.measure, column.title, column.symbol, column.direction, ks, *parts, {}, every=False)
+    return ScaleCurve(column.measure, column.title, column.symbol, column.direction, ks, *parts, {}, has_every_k=False)
 
 
 def band_text(level: str, curves: Iterable[ScaleCurve], band: str | None = None) -> str:
@@ -268,7 +268,7 @@ def _reference_lines(curve: ScaleCurve, names: Sequence[str]) -> list[tuple[Floa
     lines += [] if same else [(curve.perfect, "perfect", DOTTED_LINE)]
     pooled = np.concatenate([curve.values[name] for name in names])
     low, high = float(np.nanmin(pooled)), float(np.nanmax(pooled))
-    reach = math.inf if curve.every or high == low else 3 * (high - low)
+    reach = math.inf if curve.has_every_k or high == low else 3 * (high - low)
     return [
         line
         for line in lines
@@ -287,12 +287,14 @@ def _curve_axes(ax: Axes, curve: ScaleCurve, names: Sequence[str], references: S
     ax.yaxis.set_major_locator(MaxNLocator(3))
     ax.grid(axis="y", color=LIGHT["rule"], linewidth=0.7)
     ax.tick_params(labelsize=8, pad=2)
-    is_log = curve.every or (ks[0] > 0 and ks[-1] / ks[0] >= MIN_LOG_RATIO)
-    _neighbor_axis(ax, ks, is_log, curve.every)
-    ax.set_xlabel(f"neighbors {'K' if curve.every else 'k'}{' (log scale)' if is_log else ''}", fontsize=8, labelpad=1)
+    is_log = curve.has_every_k or (ks[0] > 0 and ks[-1] / ks[0] >= MIN_LOG_RATIO)
+    _neighbor_axis(ax, ks, is_log, curve.has_every_k)
+    ax.set_xlabel(
+        f"neighbors {'K' if curve.has_every_k else 'k'}{' (log scale)' if is_log else ''}", fontsize=8, labelpad=1
+    )
 
 
-def _neighbor_axis(ax: Axes, ks: FloatArray, is_log: bool, every: bool) -> None:
+def _neighbor_axis(ax: Axes, ks: FloatArray, is_log: bool, has_every_k: bool) -> None:
     """Set the scale and the ticks of the numbers of neighbors; every K has the powers of ten and the last K."""
     first, last = float(ks[0]), float(ks[-1])
     if is_log:
@@ -302,7 +304,7 @@ def _neighbor_axis(ax: Axes, ks: FloatArray, is_log: bool, every: bool) -> None:
         pad = 0.02 * (last - first) or 0.5
         ax.set_xlim(first - pad, last + pad)
     powers = [*(10**power for power in range(12) if first <= 10**power < last / 2), int(last)]
-    ticks = _ticks(ax, powers if every else [int(k) for k in ks])
+    ticks = _ticks(ax, powers if has_every_k else [int(k) for k in ks])
     ax.xaxis.set_major_locator(FixedLocator(ticks))
     ax.xaxis.set_major_formatter(FixedFormatter([f"{k:,}" for k in ticks]))
     ax.xaxis.set_minor_locator(FixedLocator([]))

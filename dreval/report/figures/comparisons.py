@@ -398,9 +398,9 @@ def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) 
         reference, total = str(comparison.recipe.get("baseline") or best), len(parts[first_measure])
         rows = _differences_from(parts[first_measure], reference)
         panels = {first_measure: [(short[name], row) for (name, _), row in rows.items()]}
-        more = total - len(rows)
+        n_more = total - len(rows)
         below = f" over {short[reference]}"
-        full_names += f"\n{count_noun(more, 'more pair')} in compare().tidy()." if more else ""
+        full_names += f"\n{count_noun(n_more, 'more pair')} in compare().tidy()." if n_more else ""
     else:
         panels = {name: _sorted_pairs(comparison, part, short) for name, part in parts.items()}
     count = max(map(len, panels.values()))

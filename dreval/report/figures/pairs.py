@@ -61,8 +61,8 @@ def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_ne
         ax = grid.axes[place]
         _matrix(ax, ratios[name], edges, top)
         _matrix_blocks(ax, k)
-        kept = percent(_kept_share(tables[name], edges, k, len(rows)))
-        grid.name(place, short[name], f"{kept} % of the {k} nearest are kept")
+        percent_kept = percent(_kept_share(tables[name], edges, k, len(rows)))
+        grid.name(place, short[name], f"{percent_kept} % of the {k} nearest are kept")
     return grid.finish()
 
 
