@@ -295,12 +295,13 @@ def _measure(name: str) -> Subject:
         options |= {"latent": _normal(n, 1)} if "latent" in card.needs else {}
         options |= {"batch": np.arange(n) // 3 % 2} if "batch" in card.needs else {}
         options |= {"random_state": 0} if "random_state" in inspect.signature(getattr(dreval, name)).parameters else {}
-        return np.atleast_1d(np.asarray(call_measure(name, values["X"], values["Y"], **options), float))
+        return np.atleast_1d(np.asarray(call_measure(name, values.get("X"), values["Y"], **options), float))
 
     def invariant(powers: Mapping[str, int]) -> bool:
-        return "scale" in card.invariances or (powers["X"] == powers["Y"] and name not in DEGREES)
+        has_one_unit = not card.reads_data or powers["X"] == powers["Y"]
+        return "scale" in card.invariances or (has_one_unit and name not in DEGREES)
 
-    return Subject(name, ("X", "Y"), call, invariant)
+    return Subject(name, ("X", "Y") if card.reads_data else ("Y",), call, invariant)
 
 
 def _algorithm(name: str) -> Subject:

@@ -556,7 +556,8 @@ def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mappin
     for names, columns in columns_by_names.items():
         numbers = {} if len(columns) == len(group) else dict(total)
         measures = tuple(columns) if numbers else ()
-        yield Finding(UNJUDGED, question, names, measures, numbers, rows_of(columns, names))
+        rows = tuple((column.measure, column.parameters, name) for column in columns for name in names)
+        yield Finding(UNJUDGED, question, names, measures, numbers, rows)
 
 
 def _borderline_findings(

@@ -90,6 +90,10 @@ def prepare(arguments: list[str]) -> list[str]:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
     if arguments[1] == "compare":
         save()
+    if "v1.dreval" in arguments:
+        for name, embeddings in (("v1", {"a": Y}), ("v2", {"a": Y[::-1]})):
+            evaluation = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)
+            evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
     if command in ("dreval study status", "dreval study report") or (
         command == "dreval compare" and "study.journal" in arguments
     ):

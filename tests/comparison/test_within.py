@@ -358,12 +358,15 @@ def test_notes_on_pairs_are_joined():
     }
     ev = dreval.Evaluation(data, sources, n_neighbors=10, random_state=0, anchors=100)
     measures = ["trustworthiness", "procrustes_rn_opt", "q_global", "average_local_error"]
-    notes = " ".join(str(ev.run(measures, None).compare().summary()).partition("\nNotes\n")[2].split())
+    comparison = ev.run(measures, None).compare()
+    printed = " ".join(str(comparison).split())
+    notes = " ".join(str(comparison.summary(full=True)).partition("\nNotes\n")[2].split())
 
+    assert "(by average local error and global quality the best value, not tested)" in printed
     assert notes.count("no interval of") == 1
     assert "q_global, average_local_error: no test: no interval of any embedding." in notes
     assert "procrustes_rn_opt (a and near): no test: few anchors carry the difference" in notes
-    pair = str(ev.run(measures, None).compare(["a", "noise"]).summary())
+    pair = str(ev.run(measures, None).compare(["a", "noise"]).summary(full=True))
     assert "no interval of a and noise" in " ".join(pair.split())
 
 

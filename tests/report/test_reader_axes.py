@@ -19,7 +19,7 @@ SOURCES = {"front": X[:, :2], "side": X[:, 1:3]}
 SINGLE_PANEL_OPTIONS = {
     "scatter": {"embedding": "front"},
     "map": {"embedding": "front"},
-    "curve": {},
+    "curve": {"embedding": "front"},
     "shepard": {"embedding": "side"},
 }
 SINGLE_PANEL_OPTIONS |= {"heatmap": {}, "forest": {"measure": "r_nx_auc"}, "null": {"embedding": "front"}}

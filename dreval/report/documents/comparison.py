@@ -36,7 +36,7 @@ from dreval.report.comparison_view import (
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
-from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, p_text, probability, without_zero
+from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
 from dreval.report.result_view import Column
 
 SAME_POINTS_TEST = "paired tests at the same points"
@@ -273,8 +273,7 @@ def _measure_rows_table(
         ["↓ lower is better"] if any(not columns[name].higher for name in measures) and not comparison.families else []
     )
     foot = "; ".join(parts)
-    is_tested = any(len(decisive_pairs(comparison, name)) for name in starred)
-    best_text = (_best_text(comparison) if is_tested else "best value, not tested") * bool(starred)
+    best_text = _best_text(comparison, columns, starred)
     title = "Mean ranks over the data sets" if comparison.families else ""
     return Table(title, ["", *names], rows, best=best_text, foot=f"{foot}." if foot else "")
 
@@ -288,7 +287,7 @@ def _embedding_rows_table(
     listed = list(names) if is_wide or len(names) <= PRINTED_EMBEDDINGS else names[:PRINTED_EMBEDDINGS]
     standings = {name: comparison.of(comparison.standing, name).set_index("embedding") for name in measures}
     best = {name: best_embeddings(comparison, name) for name in measures}
-    has_best = any({*listed} & best[name] for name in measures)
+    starred = [name for name in measures if {*listed} & best[name]]
     rows: list[list[Any]] = [
         [
             embedding,
@@ -312,7 +311,7 @@ def _embedding_rows_table(
     title = "Mean ranks over the data sets" if comparison.families else ""
     left = len(columns) - len(measures)
     foot = f"one measure a question; {count_noun(left, 'more measure')}: summary(full=True)." if left else ""
-    return Table(title, ["", *heads], rows, best=_best_text(comparison) * has_best, foot=foot)
+    return Table(title, ["", *heads], rows, best=_best_text(comparison, columns, starred), foot=foot)
 
 
 def _standing_text(comparison: Comparison, column: Column, standing: pd.DataFrame, embedding: str) -> str:
@@ -346,10 +345,16 @@ def best_embeddings(comparison: Comparison, name: str) -> set[str]:
     )
 
 
-def _best_text(comparison: Comparison) -> str:
-    """Return the meaning of the mark of the best."""
+def _best_text(comparison: Comparison, columns: Mapping[str, Column], starred: Sequence[str]) -> str:
+    """Return the meaning of the mark of the best by some measures, and by which of them it was not tested."""
+    names = list(dict.fromkeys(starred))
+    untested = [name for name in names if not len(decisive_pairs(comparison, name))]
+    if len(untested) == len(names):
+        return "best value, not tested" * bool(names)
     baseline = comparison.recipe.get("baseline")
-    return f"significantly better than {baseline}" if baseline else "best, or not significantly worse than the best"
+    text = f"significantly better than {baseline}" if baseline else "best, or not significantly worse than the best"
+    by = join_and([columns[name].noun_in_sentence for name in untested])
+    return f"{text} (by {by} the best value, not tested)" if untested else text
 
 
 def _notes_on_all(comparison: Comparison) -> list[str]:
