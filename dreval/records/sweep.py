@@ -64,9 +64,9 @@ class Sweep(TableRecord):
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 3, 1, 1]
     >>> result = dreval.sweep(X, "isomap", {"n_neighbors": [0, 8, 12]}, random_state=0)
     >>> result
-    n_neighbors = 12 has the best mean overlap over all sizes, .696 (95 % interval .545 to .847); 8 is not significantly
-    worse.
-    n_neighbors = 0 could not be evaluated: see the notes. ...
+    isomap: n_neighbors = 12 has the best mean overlap over all sizes, .696 (95 %
+    interval .545 to .847); 8 is not significantly worse. n_neighbors = 0 could
+    not be evaluated: see the notes. ...
     >>> result.tidy()[["n_neighbors", "in_best_set"]]
        n_neighbors  in_best_set
     0            0         <NA>

@@ -56,7 +56,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
     >>> res = dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=10, random_state=0).run(ci=None)
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     print(write_report(res, f"{folder}/pca.md").read_text("utf-8").splitlines()[0])
-    # Evaluation of one embedding of data
+    # One embedding of data
     """
     target, folder = page_target(path)
     return write_document(target, results_report(results, read_results(results), title, folder), folder)
@@ -96,7 +96,7 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
     >>> found = ev.run("continuity").compare()
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     print(write_comparison(found, f"{folder}/ab.md").read_text("utf-8").splitlines()[0])
-    # Comparison of two embeddings of data
+    # b against a on data
     """
     target, folder = page_target(path)
     return write_document(target, comparison_report(comparison, title, folder), folder)

@@ -110,8 +110,8 @@ def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFindi
     >>> import dreval
     >>> roll = dreval.simulate("swiss_roll", 120, random_state=0)
     >>> sweep = dreval.sweep(roll.data, "isomap", {"n_neighbors": [4, 20, 40]}, random_state=0)
-    >>> sweep_findings(sweep)[0].text.split(" mean")[0]
-    'isomap: n_neighbors = 40 has the best'
+    >>> sweep_findings(sweep)[0].kind
+    'sweep.best'
     """
     rows, order = sweep.of(measure), sweep.order(measure)
     in_best_set = rows["in_best_set"]
