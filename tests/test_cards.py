@@ -50,6 +50,7 @@ MAY_BE_EMPTY = {
     ("measures", "share"): "its value is no share of things that one counts",
     ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
+    ("significance", "without_matrices"): "the test needs its matrices for all variables, or has none",
     ("significance", "nulls"): "only a test of a method has null data",
     ("significance", "question"): "tests of variables ask their hypothesis",
     ("significance", "cost"): "tests of variables have memory",

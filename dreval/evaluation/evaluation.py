@@ -409,7 +409,7 @@ class Evaluation:
             on null data, as ``noise_test`` does, by default 99 times; it is in neither "default" nor "all", and for
             coordinates its row holds the reason. Above 2000 points "hsic" and "kcca" use low-rank kernels of all points
             (above 20,000: of 20,000 random points) where these are accurate enough, otherwise 2000 random points;
-            "dcov" and "mmd" always use 2000 random points. A note says which.
+            "mmd" uses 2000 random points, and so does "dcov" except for two single columns. A note says which.
         ci : "default", "points", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each refers to. "points": the population the points came from,
             embedding held fixed as if not fitted to them, by the delete-one jackknife (exact, or infinitesimal); where

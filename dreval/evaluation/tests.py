@@ -17,7 +17,6 @@ from dreval.evaluation.plan import TestTask
 from dreval.evaluation.progress import TEST, Advance, Step
 from dreval.geometry.kernels import Refit
 from dreval.inputs.data import Data
-from dreval.inputs.features import rows_of
 from dreval.inputs.source import Source
 from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.registry import TESTS
@@ -26,7 +25,6 @@ from dreval.significance.base import factors_suffice
 
 MAX_NULL_BINS = 40  # bins in which a result stores a null distribution
 MAX_TEST_POINTS = 20_000  # of more points a test uses a random sample, which detects every dependence of interest
-FACTOR_CHECK_ROWS = 1000  # rows on which it is checked whether low-rank factors suffice
 MAX_MATRIX_POINTS = 2000  # largest n of n x n matrices; of more points such a test uses a random sample
 
 
@@ -277,25 +275,12 @@ def _sample_rows(
 
 def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, Any]) -> bool:
     """Return whether a test of many rows would hold n x n matrices."""
+    if card.without_matrices is not None and card.without_matrices((Y, values), options):
+        return False
     if card.memory != "factors" or options.get("method") in ("exact", "lowrank"):
         return card.memory == "matrices" or options.get("method") == "exact"
     kernels, bandwidths = (_as_pair(options.get(key)) for key in ("kernel", "bandwidth"))
     return not factors_suffice((Y, values), ("x", "y"), kernels, bandwidths, card.tolerance)
-
-
-def holds_matrices(Y: Any, task: TestTask) -> bool:
-    """Return whether a test will hold n x n matrices, of few points or of a sample; checked on 1000 points."""
-    card, n = TESTS.card(task.name), len(Y)
-    if n <= MAX_MATRIX_POINTS or card.memory != "factors" or task.kind != "variable":
-        return bool(card.memory != "columns")
-    known_rows = task.known_rows
-    places = np.arange(n) if known_rows is None else np.flatnonzero(known_rows)
-    places = places[np.unique(np.linspace(0, len(places) - 1, FACTOR_CHECK_ROWS).astype(np.int64))]
-    values = np.asarray(task.variable)[places if known_rows is None else np.cumsum(known_rows)[places] - 1]
-    try:
-        return _holds_matrices(card, rows_of(Y, places), values, task.options)
-    except DrevalError:  # the test itself will report the reason
-        return False
 
 
 def _as_pair(value: Any) -> Any:

@@ -382,6 +382,9 @@ class TestCard(Card):
         The kinds of null data, of a test of a method.
     memory : {"matrices", "factors", "columns"}
         Memory for n rows: n x n matrices, low-rank factors if the kernels have them, or the variables.
+    without_matrices : callable or None
+        Whether a test that holds matrices needs none for these variables: a function of a pair of variables and the
+        options of the test.
     tolerance : float or None
         Share of a kernel's trace that its factors may leave.
     """
@@ -406,6 +409,7 @@ class TestCard(Card):
     second: str = "variable"
     nulls: tuple[str, ...] = ()
     memory: str = "matrices"
+    without_matrices: Callable[[Sequence[Any], Mapping[str, Any]], bool] | None = None
     tolerance: float | None = None
 
     def lines(self) -> dict[str, str]:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
-from dreval._check import FloatArray, check_float, check_one_of, describe
+from dreval._check import FloatArray, IntArray, check_float, check_one_of, describe
 from dreval._check_arrays import check_finite, check_magnitude, check_numeric
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
@@ -15,16 +17,20 @@ from dreval.inputs.features import check_signs
 from dreval.records.notes import note
 from dreval.records.tests import IndependenceTest
 from dreval.significance.base import (
+    Pair,
     Resampling,
+    Side,
     entries_by_variable,
     exact_pair,
     gather,
     make_record,
+    per_variable,
     test,
     unbiased_inner,
 )
 
 METRICS = ("euclidean", "precomputed")
+LINE_ROUNDING = 1e-12  # largest rounding error of a statistic from sorted rows, in units of its largest possible value
 
 
 @test(
@@ -34,6 +40,7 @@ METRICS = ("euclidean", "precomputed")
     statistic="dCov2",
     effect_size="dCor2 (bias-corrected)",
     needs=("distances",),
+    without_matrices=lambda values, options: on_a_line(values, **options),
     reference="@szekely2007.",
 )
 def dcov_test(
@@ -97,13 +104,17 @@ def dcov_test(
     0.0048 for the variables of the example below; 0 for the effect size.
 
     Cost: n^2 (p + q) / 2 for the distances, n^2 / 2 multiplications for each permutation. Memory: two n x n matrices of
-    8-byte numbers. The correlation does not change under translation, rotation and scale of a variable. The R package
-    ``energy`` returns the square root of the statistic, and n times the statistic for its test.
+    8-byte numbers. Two variables of one column of numbers, or of two classes, with exponent 1 need no matrix: the
+    statistic of each permutation takes O(n log n) steps (a Fenwick tree over sorted rows), the memory is O(n), and the
+    numbers are those of the matrices up to rounding. The correlation does not change under translation, rotation and
+    scale of a variable. The R package ``energy`` returns the square root of the statistic, and n times the statistic
+    for its test.
 
     References
     ----------
     Szekely, Rizzo & Bakirov (2007), Measuring and testing dependence by correlation of distances, Ann. Statist. 35.
     Szekely & Rizzo (2014), Partial distance correlation with methods for dissimilarities, Ann. Statist. 42, 2382-2412.
+    Huo & Szekely (2016), Fast computing for distance covariance, Technometrics 58, 435-447.
 
     Examples
     --------
@@ -118,11 +129,14 @@ def dcov_test(
     variables = gather(x, y, kind=metric, argument="metric")
     metrics = variables.kinds
     check_float(exponent, "exponent", above=0.0, high=2.0)
-    settings = zip(variables.values, variables.names, metrics, strict=True)
-    a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
-    pair, n = exact_pair(a, b), variables.n
+    n, has_line = variables.n, on_a_line(variables.values, metric=metrics, exponent=exponent)
+    if has_line:
+        pair = line_pair(*(_line(*side) for side in zip(variables.values, variables.names, strict=True)))
+    else:
+        settings = zip(variables.values, variables.names, metrics, strict=True)
+        pair = exact_pair(*(center(_distances(value, name, kind, exponent)) for value, name, kind in settings))
     scheme = resampling.scheme(n, variables.values, variables.names)
-    result = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
+    result = resampling.run(pair.hsic, scheme, "dcov", (LINE_ROUNDING if has_line else 1e-14) * pair.size)
     sides = [(side, side) for side in pair.sides]
     unbiased = unbiased_inner(result.observed * n**2, pair.sides)
     variances = [unbiased_inner(side[0].square, side) for side in sides]
@@ -149,6 +163,72 @@ def dcov_test(
         notes=(*variables.notes, *notes),
         labels=variables.labels,
     )
+
+
+def on_a_line(values: Sequence[Any], *, metric: Any = "euclidean", exponent: float = 1.0, **_: Any) -> bool:
+    """Return whether the distances of both variables are those of points on a line, so that no matrix is needed."""
+    is_plain = exponent == 1.0 and all(kind == "euclidean" for kind in per_variable(metric, ("x", "y"), "metric"))
+    return is_plain and all(
+        len(pd.unique(np.asarray(value).ravel())) <= 2 if is_classes(value) else np.asarray(value).size == len(value)
+        for value in values
+    )
+
+
+def line_pair(x: FloatArray, y: FloatArray) -> Pair:
+    """Return the pair of the centered distances of two variables of one column (n,), in O(n) memory.
+
+    With x in ascending order and g_j the sum of the distances of y_j to all y_i with i < j,
+
+        sum_ij |x_i - x_j| |y_i - y_j| = 2 sum_j x_j (2 g_j - b_j),
+
+    where b_j is the sum of the distances of y_j to all others. The products of the row means, which centering
+    subtracts, are linear in y and part of the same sum. Both variables have mean 0 and largest magnitude 1 there,
+    against cancellation.
+    """
+    from dreval.geometry._loops.permutations import permuted_line_sums
+
+    n, sides = len(x), []
+    (x, order, _, x_means, x_mean, x_unit), (y, _, rank, y_means, y_mean, y_unit) = _row_means(x), _row_means(y)
+    for points, means, mean, unit in ((x, x_means, x_mean, x_unit), (y, y_means, y_mean, y_unit)):
+        square = 2 * n * float(points @ points - means @ means) - (n * mean) ** 2
+        sides.append(Side(-(2 * means + mean) * unit, square * unit**2))
+    ascending, scale = x[order], x_unit * y_unit
+    weights = (ascending + x_means[order]) * (n / 2)
+
+    def inner(permutations: Any) -> FloatArray:
+        sums = permuted_line_sums(ascending, order, y, rank, weights, y_means, permutations)
+        return np.asarray((4 * sums - n**2 * x_mean * y_mean) * scale)
+
+    return Pair(inner, (sides[0], sides[1]))
+
+
+def _row_means(values: FloatArray) -> tuple[FloatArray, IntArray, IntArray, FloatArray, float, float]:
+    """Return the values with mean 0 and largest magnitude 1, their ascending order and the place of each in it.
+
+    Also the mean distance of each to all values minus the mean of these means, that mean, and the unit of the values.
+    """
+    n, places = len(values), np.arange(len(values))
+    values = values - values.mean()
+    values -= (
+        values.mean()
+    )  # the first mean is rounded in the units of the values, the second in those of the deviations
+    unit = float(np.abs(values).max())
+    values /= unit
+    order = np.argsort(values, kind="stable")
+    rank, means = np.empty(n, np.int64), np.empty(n)
+    rank[order] = places
+    ascending = values[order]
+    before = np.cumsum(ascending) - ascending
+    means[order] = (ascending * (2 * places - n) + ascending.sum() - 2 * before) / n
+    mean = float(means.mean())
+    return values, order, rank, means - mean, mean, unit
+
+
+def _line(value: Any, argument: str) -> FloatArray:
+    """Return a variable as points on a line: its numbers, or 0 and 1 for its two classes."""
+    if is_classes(value):
+        return delta_codes(value, argument).astype(np.float64)
+    return varying_points(value, argument)[:, 0]
 
 
 def _metric_name(value: Any, metric: str) -> str:

@@ -247,6 +247,16 @@ def test_a_method_that_holds_matrices_is_not_used_for_many_points(many):
     assert "within their blocks" in note
 
 
+def test_distances_of_two_single_columns_are_those_of_all_points(many):
+    """Above 2000 points distance covariance needs no matrix for one column against one column or two classes."""
+    covariates = {"age": many.data.covariates["age"], "half": np.arange(2100) % 2 == 0}
+    single = dreval.Evaluation(many.data.X, {"u": many.data.X[:, :1]}, covariates=covariates, random_state=0)
+    table = single.run(None, "dcov", n_resamples=9).table.set_index("variable")
+    assert table["note"].str.startswith("tested on all 2100 points").all()
+    expected = dreval.dcov_test(many.data.X[:, 0], covariates["age"], n_resamples=1)
+    assert table["statistic"]["age"] == pytest.approx(expected.statistic, rel=1e-12)
+
+
 @pytest.mark.parametrize("code", [bool, str, "category", "boolean", "string"])
 def test_truth_values_text_and_categories_are_classes(code):
     """0 and 1 as truth values, text or categories give the tests of labels."""

@@ -1,19 +1,27 @@
-"""Distance covariance against R energy, dcor, a naive twin and hand counts."""
+"""Distance covariance against R energy, dcor, naive twins, exact fractions and hand counts."""
 
 from __future__ import annotations
 
 import json
+import tracemalloc
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats
 from scipy.spatial.distance import cdist, pdist, squareform
 from scipy.stats import ortho_group
 from strategies import pairs
 
 import dreval
 from dreval.errors import InputError
+from dreval.geometry._loops.permutations import permuted_line_sums, plain_line_sums
+from dreval.inference.permutation import draw_permutations
+from dreval.significance import dcov
 
 ORACLES = Path(__file__).resolve().parent.parent / "validation" / "oracles"
 ENERGY = json.loads((ORACLES / "energy_dcov.json").read_text())
@@ -136,3 +144,117 @@ def test_one_distant_row_is_tested_without_an_effect_size():
     assert "dCor" in str(result.summary())
     with pytest.raises(InputError, match="`x` must have distances that vary"):
         dreval.dcov_test(np.eye(12), y)
+
+
+LINES = {
+    "normal": lambda rng, n: rng.normal(size=n),
+    "heavy tails": lambda rng, n: rng.standard_cauchy(size=n),
+    "integers with ties": lambda rng, n: rng.integers(0, 4, n).astype(float),
+    "two values": lambda rng, n: rng.permutation(np.arange(n) % 2) * 1.7,
+    "one distant row": lambda rng, n: np.r_[1e9, rng.normal(size=n - 1)],
+    "large": lambda rng, n: 1e55 * rng.normal(size=n),
+    "small": lambda rng, n: 1e-55 * rng.normal(size=n),
+    "far from 0": lambda rng, n: 1e8 + np.round(rng.normal(size=n), 4),
+    "large integers": lambda rng, n: rng.integers(0, 2**50, n),
+}
+
+
+def in_matrices(x, y, monkeypatch, **options):
+    """The test with n x n matrices, also of two single columns."""
+    with monkeypatch.context() as patch:
+        patch.setattr(dcov, "on_a_line", lambda *_, **__: False)
+        return dreval.dcov_test(x, y, **options)
+
+
+@pytest.mark.parametrize("law", LINES)
+@pytest.mark.parametrize("other_law", ["normal", "heavy tails", "two values"])
+@pytest.mark.parametrize("n", [4, 5, 31, 200])
+def test_two_columns_have_the_values_of_the_matrices(law, other_law, n, monkeypatch):
+    """Sorted rows give every number of the n x n matrices to 1e-12 of the largest possible value."""
+    rng = np.random.default_rng([n, list(LINES).index(law)])
+    x, y = LINES[law](rng, n), LINES[other_law](rng, n)
+    if len(np.unique(x)) < 2:
+        x[0] += 1
+    options = {"n_resamples": 20, "random_state": 1}
+    result, expected = dreval.dcov_test(x, y, **options), in_matrices(x, y, monkeypatch, **options)
+    size = expected.statistic / expected.extra["dcor"] ** 2 if expected.extra["dcor"] else expected.statistic
+    size = max(size, float(expected.null_distribution.max()))
+    for left, right in (
+        (result.statistic, expected.statistic),
+        (result.null_distribution, expected.null_distribution),
+        (result.extra["unbiased"], expected.extra["unbiased"]),
+    ):
+        np.testing.assert_allclose(left, right, rtol=0, atol=1e-12 * size)
+    assert result.p_value == expected.p_value
+    assert result.extra["dcor"] ** 2 == pytest.approx(expected.extra["dcor"] ** 2, abs=1e-12)
+    assert result.effect_size == pytest.approx(expected.effect_size, abs=1e-10, nan_ok=True)
+    assert [str(line) for line in result.notes] == [str(line) for line in expected.notes]
+
+
+@given(n=st.integers(2, 40), digits=st.integers(0, 3), seed=st.integers(0, 2**32 - 1))
+def test_sums_over_sorted_rows_are_the_plain_ones(n, digits, seed):
+    """With ties in both variables, in any order of equal entries."""
+    rng = np.random.default_rng(seed)
+    x, y = rng.normal(size=(2, n)).round(digits)
+    order, by_y, rank = np.argsort(x, kind="stable"), rng.permutation(n), np.empty(n, np.int64)
+    rank[by_y[np.argsort(y[by_y], kind="stable")]] = np.arange(n)
+    weights, means = rng.normal(size=(2, n))
+    permutations = draw_permutations(n, 3, 0)
+    sums = permuted_line_sums(x[order], order, y, rank, weights, means, permutations)
+    plain = plain_line_sums(x[order], order, y, weights, means, permutations)
+    np.testing.assert_allclose(sums, plain, rtol=0, atol=1e-12 * n**2)
+
+
+@given(
+    x=st.lists(st.integers(-3, 3), min_size=4, max_size=9).filter(lambda values: len(set(values)) > 1),
+    seed=st.integers(0, 2**32 - 1),
+)
+def test_integers_by_exact_fractions(x, seed):
+    """The V-statistic of integers is the sum of products of centered distances in exact fractions."""
+    n, y = len(x), np.random.default_rng(seed).permutation(len(x)) ** 2
+    centered = []
+    for values in (x, y.tolist()):
+        D = [[Fraction(abs(a - b)) for b in values] for a in values]
+        means, total = [sum(row) / n for row in D], sum(map(sum, D)) / n**2
+        centered.append([[D[i][j] - means[i] - means[j] + total for j in range(n)] for i in range(n)])
+    expected = sum(a * b for left, right in zip(*centered, strict=True) for a, b in zip(left, right, strict=True))
+    assert quick(np.array(x), y).statistic == pytest.approx(float(expected / n**2), rel=1e-12, abs=1e-13)
+
+
+def test_ties_of_the_statistic_are_counted_whatever_the_rounding():
+    """Of two binary variables p is the hypergeometric probability of tables at least as far from independence."""
+    x, y = np.repeat([0.3, 1.1], 20), np.r_[np.repeat([0.1, 0.7], [14, 6]), np.repeat([0.1, 0.7], [6, 14])]
+    result = dreval.dcov_test(x, y, n_resamples=4000, random_state=0)
+    tables = stats.hypergeom(40, 20, 20).pmf(np.arange(21))
+    expected = tables[np.abs(np.arange(21) - 10) >= 4].sum()
+    assert abs(result.p_value - expected) < 4 * np.sqrt(expected / 4000)
+    crossed = np.tile([0.1, 0.7], 20)
+    assert dreval.dcov_test(x, crossed, random_state=0).p_value == 1.0
+
+
+def test_two_classes_and_a_column_need_no_matrix(monkeypatch):
+    """Two classes are points on a line; three are not, and neither are two columns or another exponent."""
+    rng = np.random.default_rng(0)
+    x, classes = rng.normal(size=50), rng.choice(list("ab"), 50)
+    left, right = dreval.dcov_test(x, classes), in_matrices(x, classes, monkeypatch)
+    assert left.statistic == pytest.approx(right.statistic, rel=1e-12)
+    assert left.extra["metric_y"] == "equal or not"
+    assert dcov.on_a_line((x, classes))
+    assert dcov.on_a_line((pd.DataFrame({"a": x}), x[:, None]), metric=("euclidean", "euclidean"))
+    assert not dcov.on_a_line((x, rng.choice(list("abc"), 50)))
+    assert not dcov.on_a_line((x, rng.normal(size=(50, 2))))
+    assert not dcov.on_a_line((x, x), exponent=0.5)
+    assert not dcov.on_a_line((x, x), metric=("euclidean", "precomputed"))
+
+
+def test_memory_of_two_columns_is_linear():
+    """100,000 rows, whose matrices would take 160 GB, need 100 MB."""
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=100_000)
+    dreval.dcov_test(x[:50], x[:50], n_resamples=1)  # imports and compiles
+    tracemalloc.start()
+    result = dreval.dcov_test(x, x**2 + rng.normal(size=100_000), n_resamples=2, random_state=0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 100e6
+    assert result.p_value == 1 / 3

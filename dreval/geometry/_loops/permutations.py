@@ -1,4 +1,4 @@
-"""Permutations by counter, and inner products of one symmetric matrix with another under permutation."""
+"""Permutations by counter, and inner products of matrices, or of distances on a line, under permutation."""
 
 from __future__ import annotations
 
@@ -154,3 +154,49 @@ def permuted_block_sums(a, members):
             total += 2.0 * s + row[q[i]]
         out[k] = total
     return out
+
+
+@loop()
+def permuted_line_sums(x, order, y, rank, weights, means, permutations):
+    """Return ``sum_j x[j] g_j - weights[j] means[p[order[j]]]`` for every row p of ``permutations``, in O(n log n).
+
+    g_j is the sum over i < j of the distances between y[p[order[j]]] and y[p[order[i]]]. If the entries of ``x``
+    ascend, ``sum_j x[j] g_j`` gives the sum over all pairs of products of distances (``line_pair`` in
+    ``significance/dcov.py``). ``rank`` is the place of each entry of ``y`` in ascending order; equal entries may have
+    any order. A Fenwick tree holds the number and the sum of the smaller entries so far (Huo & Szekely 2016).
+    """
+    m, n = permutations.shape
+    out = np.empty(m)
+    tree = np.empty((n + 1, 2))
+    for k in range(m):
+        p = permutations[k]
+        tree[:] = 0.0
+        total, so_far = 0.0, 0.0
+        for j in range(n):
+            row = p[order[j]]
+            value = y[row]
+            count, smaller = 0.0, 0.0
+            node = rank[row]
+            while node > 0:
+                count += tree[node, 0]
+                smaller += tree[node, 1]
+                node &= node - 1
+            total += x[j] * (value * (2.0 * count - j) + so_far - 2.0 * smaller) - weights[j] * means[row]
+            so_far += value
+            node = rank[row] + 1
+            while node <= n:
+                tree[node, 0] += 1.0
+                tree[node, 1] += value
+                node += node & -node
+        out[k] = total
+    return out
+
+
+def plain_line_sums(x, order, y, weights, means, permutations):
+    """Return the values of ``permuted_line_sums`` by its definition."""
+    out = []
+    for p in permutations:
+        moved = y[p[order]]
+        sums = [np.abs(moved[j] - moved[:j]).sum() for j in range(len(x))]
+        out.append(x @ np.array(sums) - weights @ means[p[order]])
+    return np.array(out)
