@@ -99,8 +99,8 @@ _DOT: dict[str, Callable[[FloatArray, FloatArray], FloatArray]] = {
     "binomial": lambda g, s: s / np.maximum(s - g, 1.0),
 }
 RADIAL_KERNELS = tuple(_RADIAL)
-_SCALED = (*RADIAL_KERNELS, *_DOT)
-KERNELS = (*_SCALED, "linear", "delta", "precomputed")
+SCALED_KERNELS = (*RADIAL_KERNELS, *_DOT)
+KERNELS = (*SCALED_KERNELS, "linear", "delta", "precomputed")
 _MIN_VARIATION = 1e-12  # relative variation below which a kernel matrix is constant
 _MAX_SQUARED_DEVIATION = 1e8  # in squared bandwidths, of the binomial kernel
 _MAX_ENTRY = 1e140  # of an exponential kernel: products of larger entries would overflow
@@ -184,9 +184,9 @@ def gram_matrix(
     """
     kernel = check_one_of(kernel, KERNELS, "kernel", aliases=True)
     sigma = _check_bandwidth(bandwidth)
-    if kernel in _SCALED and not is_classes(value):
+    if kernel in SCALED_KERNELS and not is_classes(value):
         return _scaled_gram(value, argument, kernel, sigma)
-    if sigma is not None and kernel not in _SCALED:
+    if sigma is not None and kernel not in SCALED_KERNELS:
         hint = "Leave `bandwidth` out; for a pair of kernels pass a pair with None in this place."
         raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", str(bandwidth), hint)
     if kernel == "precomputed":

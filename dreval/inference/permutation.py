@@ -28,6 +28,8 @@ SCHEMES = ("free", "within", "blocks", "cyclic")
 CHUNK = 32  # permutations passed to the statistic at once
 WAVE = 8 * CHUNK  # permutations between two checks of the stopping rule
 RELATIVE_TIE = 1e-12  # relative difference up to which a statistic counts as equal to the observed one
+POOLED_TIE = 1e-9  # the same for the largest z of several statistics, absolute below 1
+MIN_RELATIVE_SD = 1e-10  # in units of the largest magnitude of a statistic, below which its variation is rounding
 
 
 def _no_rows() -> Positions:
@@ -288,39 +290,105 @@ def permutation_null(
     >>> result.exact, len(result.null), round(result.p_value, 6)     # the identity has the largest of 4! = 24 values
     (True, 24, 0.041667)
     """
-    check_int(n_resamples, "n_resamples", low=1)
     n_threads(n_jobs)  # checks the argument, also where no thread is started
     limit = n_resamples if stop_after is None else check_int(stop_after, "stop_after", low=1)
-    scheme = scheme or Scheme("free", n)
+    draw, count, is_exact = _permutations(scheme or Scheme("free", n), n_resamples, root, names, factors)
+    observed = float(statistic(_identity(n, factors))[0])
+    bound, null = observed - max(RELATIVE_TIE * abs(observed), resolution), np.empty(count)
+    if stop_after is None or is_exact:
+        _fill(null, 0, count, statistic, draw, n_jobs)
+        return _null(observed, null, bound, is_exact)
+    done, reached = 0, 0
+    while done < count:
+        stop = min(done + WAVE, count)
+        _fill(null, done, stop, statistic, draw, n_jobs)
+        hits = np.flatnonzero(null[done:stop] >= bound)
+        if reached + len(hits) >= limit:
+            m = done + int(hits[limit - reached - 1]) + 1
+            interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
+            return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
+        done, reached = stop, reached + len(hits)
+    return _null(observed, null, bound, is_exact)
+
+
+def pooled_null(
+    statistics: Callable[[Permutations], FloatArray],
+    n: int,
+    n_resamples: int,
+    root: int,
+    *names: object,
+    n_jobs: int | None = None,
+    scheme: Scheme | None = None,
+) -> tuple[PermutationNull, FloatArray]:
+    """Compute the p-value of the largest of several statistics, each standardized over all of its permutations.
+
+    The statistic of a permutation is the largest of its z = (S - mean) / sd, with the mean and the standard deviation
+    of S over all permutations, the identity included. They do not depend on which of them is the identity, so that p is
+    exact although the scale of the largest z is selected. A statistic whose sd is at most 1e-10 of its largest
+    magnitude is dropped. Parameters as in ``permutation_null``; ``statistics`` maps rows of permutations to (m, g)
+    values.
+
+    Returns
+    -------
+    (PermutationNull, ndarray (g,))
+        The null distribution of the largest z, and the z of each observed statistic by mean and standard deviation of
+        the permutations other than the identity; NaN if it was dropped.
+
+    Notes
+    -----
+    Cost: that of the statistics, which are never stopped early. Memory: their (m, g) values.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0, 5.0])
+    >>> both = lambda p: np.stack([(y[p] * x).sum(axis=1), (y[p] * x**2).sum(axis=1)], axis=1)
+    >>> result, z = pooled_null(both, n=4, n_resamples=99, root=0)
+    >>> round(result.p_value, 6), z.round(2)
+    (0.041667, array([1.84, 1.88]))
+    """
+    draw, count, is_exact = _permutations(scheme or Scheme("free", n), n_resamples, root, names, 1)
+    observed = statistics(_identity(n, 1))
+    values = np.empty((count, observed.shape[1]))
+    _fill(values, 0, count, statistics, draw, n_jobs)
+    values = values if is_exact else np.concatenate([observed, values])  # the identity first
+    sd = values.std(axis=0)
+    used = sd > MIN_RELATIVE_SD * np.abs(values).max(axis=0)
+    largest = np.max((values - values.mean(axis=0)) / np.where(used, sd, np.inf), axis=1, initial=-np.inf, where=used)
+    largest = largest if used.any() else np.zeros(len(values))
+    bound = float(largest[0]) - POOLED_TIE * max(1.0, abs(float(largest[0])))
+    sd_of_others = values[1:].std(axis=0)
+    z = (values[0] - values[1:].mean(axis=0)) / np.where(sd_of_others > 0, sd_of_others, np.inf)
+    null = largest if is_exact else largest[1:]
+    return _null(float(largest[0]), null, bound, is_exact), np.where(used, z, np.nan)
+
+
+def _identity(n: int, factors: int) -> Permutations:
+    """Return the identity as the only permutation, of every factor."""
     identity = np.tile(np.arange(n, dtype=np.uint32), (1, factors, 1))
-    observed = float(statistic(identity if factors > 1 else identity[:, 0])[0])
-    bound = observed - max(RELATIVE_TIE * abs(observed), resolution)
-    if scheme.count() ** factors <= n_resamples:
-        rows = scheme.enumerate_all()
-        rows = rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
-        null = np.empty(len(rows))
-        _fill(null, 0, len(null), statistic, lambda start, stop: rows[start:stop], n_jobs)
-        p = int(np.count_nonzero(null >= bound)) / len(null)
-        return PermutationNull(observed, null, p, (p, p), "exact")
-    draw = _permutation_source(scheme, root, names, factors)
-    if stop_after is not None:
-        null = np.empty(n_resamples)
-        done, reached = 0, 0
-        while done < n_resamples:
-            stop = min(done + WAVE, n_resamples)
-            _fill(null, done, stop, statistic, draw, n_jobs)
-            hits = np.flatnonzero(null[done:stop] >= bound)
-            if reached + len(hits) >= limit:
-                m = done + int(hits[limit - reached - 1]) + 1
-                interval = (clopper_pearson(limit, m)[0], clopper_pearson(limit - 1, m - 1)[1] if m > 1 else 1.0)
-                return PermutationNull(observed, null[:m].copy(), limit / m, interval, stopped=True)
-            done, reached = stop, reached + len(hits)
-        return PermutationNull(observed, null, (reached + 1) / (n_resamples + 1), clopper_pearson(reached, n_resamples))
-    null = np.empty(n_resamples)
-    _fill(null, 0, n_resamples, statistic, draw, n_jobs)
+    return identity if factors > 1 else identity[:, 0]
+
+
+def _permutations(
+    scheme: Scheme, n_resamples: int, root: int, names: tuple[object, ...], factors: int
+) -> tuple[Callable[[int, int], Permutations], int, bool]:
+    """Return a function that maps a range of numbers to permutations, their number, and whether these are all."""
+    check_int(n_resamples, "n_resamples", low=1)
+    if scheme.count() ** factors > n_resamples:
+        return _permutation_source(scheme, root, names, factors), n_resamples, False
+    rows = scheme.enumerate_all()
+    rows = rows if factors == 1 else np.array(list(itertools.product(rows, repeat=factors)))
+    return lambda start, stop: rows[start:stop], len(rows), True
+
+
+def _null(observed: float, null: FloatArray, bound: float, is_exact: bool) -> PermutationNull:
+    """Return the p-value of an enumeration or of a sample, by the number of values from the bound on."""
     reached = int(np.count_nonzero(null >= bound))
-    p = (reached + 1) / (n_resamples + 1)
-    return PermutationNull(observed, null, p, clopper_pearson(reached, n_resamples))
+    if is_exact:
+        p = reached / len(null)
+        return PermutationNull(observed, null, p, (p, p), "exact")
+    p = (reached + 1) / (len(null) + 1)
+    return PermutationNull(observed, null, p, clopper_pearson(reached, len(null)))
 
 
 def _permutation_source(

@@ -20,7 +20,15 @@ from dreval.cards import Card, register, with_caller_names
 from dreval.errors import InputError
 from dreval.geometry.kernels import KERNELS, MEDIAN_ROWS, TRACE_TOLERANCE, LowRank, low_rank_kernel, some_rows
 from dreval.glossary import METRICS
-from dreval.inference.permutation import SCHEMES, PermutationNull, Scheme, make_scheme, permutation_null, split_scheme
+from dreval.inference.permutation import (
+    SCHEMES,
+    PermutationNull,
+    Scheme,
+    make_scheme,
+    permutation_null,
+    pooled_null,
+    split_scheme,
+)
 from dreval.inference.rerun_input import caller_names
 from dreval.inputs.files import as_numpy, counting, row_names
 from dreval.inputs.variables import HasRows, Rows, align, count_codes, row_id_notes
@@ -33,6 +41,7 @@ from dreval.registry import TESTS
 # Kernels of several tests: as matrices or low-rank factors, and their inner product under permutations.
 
 Statistic = Callable[[Any], FloatArray]
+POOL = "pool"  # the bandwidth that stands for several multiples of that of the median rule
 EXACT_ROWS = 2000  # rows up to which matrices are used
 MAX_EXACT_ROWS = 10_000  # rows up to which they are used if no small factor is accurate enough
 
@@ -83,8 +92,11 @@ def factors_suffice(
 ) -> bool:
     """Return whether factors of few columns are accurate enough for the kernels, from ``MEDIAN_ROWS`` random rows.
 
-    The rank that a kernel needs grows slowly with n, and the rank that it may have as its root.
+    The rank that a kernel needs grows slowly with n, and the rank that it may have as its root. They are not for pooled
+    bandwidths, of which the smallest need many columns.
     """
+    if any(isinstance(bandwidth, str) and bandwidth == POOL for bandwidth in bandwidths):
+        return False
     rows = some_rows(len(values[0]))
     max_rank = small_rank(MEDIAN_ROWS)
     for value, name, kernel, bandwidth in zip(values, names, kernels, bandwidths, strict=True):
@@ -122,6 +134,11 @@ class Pair:
     def hsic(self, permutations: Any) -> FloatArray:
         """Return the V-statistic under permutations."""
         return self.inner(permutations) / self.n**2
+
+    @property
+    def observed(self) -> float:
+        """The V-statistic of the rows in their order, 0 where rounding makes it negative."""
+        return max(float(self.hsic(np.arange(self.n, dtype=np.uint32)[None])[0]), 0.0)
 
 
 def permuted_product(
@@ -529,6 +546,13 @@ class Resampling:
         null = _without_rounding(result.null, resolution, floor)
         observed = _without_rounding(np.array(result.observed), resolution, floor)
         return replace(result, null=null, observed=float(observed))
+
+    def run_pooled(
+        self, statistics: Statistic, scheme: Scheme, name: str, split: Any = None
+    ) -> tuple[PermutationNull, FloatArray]:
+        """Compute the null distribution of the largest z of several statistics, and the z of each; see ``run``."""
+        scheme = scheme if split is None else split_scheme(scheme, split)
+        return pooled_null(statistics, scheme.n, self.n_resamples, self.root, name, n_jobs=self.n_jobs, scheme=scheme)
 
     def parameters(self) -> dict[str, Any]:
         """Return the settings that, with the seed, reproduce the permutations."""

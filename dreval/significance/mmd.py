@@ -15,6 +15,7 @@ from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names
 from dreval.records.notes import Notes
 from dreval.records.tests import IndependenceTest
+from dreval.significance._pooling import check_pooling, is_pooled, pooled_test, scales_of
 from dreval.significance.base import (
     FRAME_TYPES,
     Resampling,
@@ -79,8 +80,9 @@ def mmd_test(
         ``kernel="precomputed"``, where ``x`` is (n, n).
     kernel : str
         As in ``hsic_test``, of all rows together.
-    bandwidth : float, "median" or None
-        The length-scale sigma; by default by the median rule over all rows.
+    bandwidth : float, "median", "pool" or None
+        The length-scale sigma; by default by the median rule over all rows. "pool" takes five multiples of it in one
+        test, as in ``hsic_test``: the statistic is the largest z.
     permutation : {"free", "within"}
         Which rows may change groups: all, or those of the same block.
     blocks : (n,) array of classes, optional
@@ -93,13 +95,16 @@ def mmd_test(
     -------
     IndependenceTest
         ``statistic`` MMD^2 (the V-statistic above); ``extra``: ``unbiased`` (without the terms i = i', j = j'; can be
-        negative), ``n_first``, ``n_second``, ``kernel``, ``bandwidth``.
+        negative), ``n_first``, ``n_second``, ``kernel``, ``bandwidth``. With ``bandwidth="pool"`` ``statistic`` is the
+        largest z, effect size and ``unbiased`` are those of the median rule, and ``bandwidth``, ``multiple``,
+        ``largest_z`` and ``n_bandwidths`` are as in ``hsic_test``.
 
     Raises
     ------
     InputError
         If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
-        are equal; if both ``y`` and ``groups`` are passed.
+        are equal; if both ``y`` and ``groups`` are passed; if bandwidths are pooled of an exponential or binomial
+        kernel or with ``stop_after``.
 
     Warns
     -----
@@ -115,7 +120,7 @@ def mmd_test(
     the effect size 1 / (N - 1), as 0.0101 for N = 100.
 
     Cost: N^2 p / 2 for the kernel of N = m + n rows, min(m, n)^2 / 2 additions for each permutation. Memory: an N x N
-    matrix. The V-statistic is HSIC of the rows with group membership (delta kernel) up to the factor 2 (m n / N^2)^2.
+    matrix; pooled bandwidths take five times both. The V-statistic is HSIC of the rows with group membership (delta kernel) up to the factor 2 (m n / N^2)^2.
 
     References
     ----------
@@ -136,29 +141,43 @@ def mmd_test(
         hint = "Use 'free', or 'within' with blocks."
         raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), hint)
     scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
-    gram = gram_matrix(rows, "x", kernel, bandwidth)
+    if is_pooled(bandwidth):
+        check_pooling((kernel,), (bandwidth,), resampling)
+    gram = gram_matrix(rows, "x", kernel, None if is_pooled(bandwidth) else bandwidth)
     sizes = np.bincount(codes)
     group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller group
     centered = center(gram.matrix)
-    statistic = _permuted_mmd(centered, group)
     between = float(sizes[0] * sizes[1]) / len(codes)
     total = float(np.trace(centered))
-    result = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+    scales = scales_of(bandwidth, gram.bandwidth)
+    extra, pool_notes = {"kernel": gram.kernel, "bandwidth": gram.bandwidth}, ()
+    statistic = _permuted_mmd(centered, group)
+    if len(scales.bandwidths) > 1:
+        grams = [center(gram_matrix(rows, "x", kernel, sigma).matrix) for sigma in scales.bandwidths]
+        parts = [_permuted_mmd(matrix, group) for matrix in grams]
+        pooled = pooled_test(
+            lambda p: np.stack([part(p) for part in parts], axis=1), [scales], resampling, scheme, "mmd", group
+        )
+        result, pool_notes = pooled.result, pooled.notes
+        observed = max(float(statistic(np.arange(len(codes))[None])[0]), 0.0)
+        extra |= {"bandwidth": pooled.bandwidths[0], "multiple": pooled.multiples[0], **pooled.extra}
+    else:
+        result = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+        observed = result.observed
     return make_record(
         mmd_test.card,
         result,
         n=len(centered),
         resampling=resampling,
-        effect_size=float(np.clip(between * result.observed / total, 0.0, 1.0)),
+        effect_size=float(np.clip(between * observed / total, 0.0, 1.0)),
         extra={
             "unbiased": _unbiased(centered, group),
             "n_first": int(sizes[0]),
             "n_second": int(sizes[1]),
-            "kernel": gram.kernel,
-            "bandwidth": gram.bandwidth,
+            **extra,
         },
         parameters={"kernel": kernel, "bandwidth": bandwidth},
-        notes=(*notes, *gram.notes),
+        notes=(*notes, *gram.notes, *pool_notes),
     )
 
 

@@ -112,6 +112,33 @@ def permuted_inner_products(a, b, permutations):
     return out
 
 
+@loop(fastmath={"reassoc", "contract"})
+def permuted_inner_products_of_pairs(a, b, permutations):
+    """Return ``permuted_inner_products(a[v], b[u], permutations)`` for every pair of matrices, as (m, len(a), len(b)).
+
+    A row of b is gathered once for all matrices of ``a``. Sums of products of contiguous rows may be reordered by the
+    compiler, in the same way for every permutation.
+    """
+    m, n = permutations.shape
+    out = np.zeros((m, len(a), len(b)))
+    gathered = np.empty(n)
+    for u in range(len(b)):
+        for i in range(n):
+            for k in range(m):
+                p = permutations[k]
+                row_b = b[u, p[i]]
+                for j in range(i):
+                    gathered[j] = 2.0 * row_b[p[j]]
+                gathered[i] = row_b[p[i]]
+                for v in range(len(a)):
+                    row_a = a[v, i]
+                    s = 0.0
+                    for j in range(i + 1):
+                        s += row_a[j] * gathered[j]
+                    out[k, v, u] += s
+    return out
+
+
 @loop()
 def permuted_products(kernels, permutations):
     """Return ``sum_ij prod_k kernels[k][p_k(i), p_k(j)]`` for every set of permutations p_1, ...; p_0 is the identity.
