@@ -120,7 +120,8 @@ def mmd_test(
     the effect size 1 / (N - 1), as 0.0101 for N = 100.
 
     Cost: N^2 p / 2 for the kernel of N = m + n rows, min(m, n)^2 / 2 additions for each permutation. Memory: an N x N
-    matrix; pooled bandwidths take five times both. The V-statistic is HSIC of the rows with group membership (delta kernel) up to the factor 2 (m n / N^2)^2.
+    matrix; pooled bandwidths take five times both. The V-statistic is HSIC of the rows with group membership (delta
+    kernel) up to the factor 2 (m n / N^2)^2.
 
     References
     ----------
