@@ -20,4 +20,4 @@ def sample(design: str, b: int) -> tuple[np.ndarray, np.ndarray]:
         return np.cos(angle) + 0.3 * noise, np.sin(angle) + 0.3 * rng.normal(size=N)
     if design == "null":
         return x, noise
-    return x, np.sin(PERIODS[design] * np.pi * x) + noise
+    return x, np.sin(PERIODS[design] * np.pi * x) + 1.6 * noise
