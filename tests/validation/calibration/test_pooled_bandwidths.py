@@ -11,9 +11,9 @@ first run, all four parts required:
    and 1000 rows.
 
 The noise of the sines was raised once, from 1 to 1.6 standard deviations, since pooled bandwidths rejected all 500
-samples. This command prints the table, with the seeds of ``oracles/pooled_designs.py``, which were fixed before the first run, and
-the powers of hyppo from ``oracles/pooled_hyppo.json``: ``python
-tests/validation/calibration/test_pooled_bandwidths.py``.
+samples. This command prints the table, with the seeds of ``oracles/pooled_designs.py``, which were fixed before the
+first run, and the powers of hyppo from ``oracles/pooled_hyppo.json``:
+``python tests/validation/calibration/test_pooled_bandwidths.py``.
 """
 
 from __future__ import annotations
