@@ -593,6 +593,42 @@ MUTANTS = [
         "significance/test_kcca.py",
     ),
     Mutant(
+        "significance/_pooling.py",
+        "multiple * chosen",
+        "multiple**2 * chosen",
+        "significance/test_pooling.py",
+    ),
+    Mutant(
+        "inference/permutation.py",
+        "sd_of_others = values[1:].std(axis=0)",
+        "sd_of_others = values.std(axis=0)",
+        "significance/test_pooling.py",
+    ),
+    Mutant(
+        "inference/permutation.py",
+        "used = sd > MIN_RELATIVE_SD * np.abs(values).max(axis=0)",
+        "used = sd > 0",
+        "significance/test_pooling.py",
+    ),
+    Mutant(
+        "inference/permutation.py",
+        "null = largest if is_exact else largest[1:]",
+        "null = largest",
+        "significance/test_pooling.py",
+    ),
+    Mutant(
+        "significance/dcov.py",
+        "values -= values.mean()",
+        "values -= 0.0",
+        "significance/test_dcov.py",
+    ),
+    Mutant(
+        "significance/dcov.py",
+        "(ascending * (2 * places - n) + ascending.sum() - 2 * before) / n",
+        "(ascending * (2 * places - n + 1) + ascending.sum() - 2 * before) / n",
+        "significance/test_dcov.py",
+    ),
+    Mutant(
         "significance/dcov.py",
         "unbiased / float(np.sqrt(variances[0]) * np.sqrt(variances[1]))",
         "unbiased / float(variances[0] * variances[1])",

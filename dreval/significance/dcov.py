@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -131,7 +131,7 @@ def dcov_test(
     check_float(exponent, "exponent", above=0.0, high=2.0)
     n, has_line = variables.n, on_a_line(variables.values, metric=metrics, exponent=exponent)
     if has_line:
-        pair = line_pair(*(_line(*side) for side in zip(variables.values, variables.names, strict=True)))
+        pair = line_pair(*(Line.of(_on_line(*side)) for side in zip(variables.values, variables.names, strict=True)))
     else:
         settings = zip(variables.values, variables.names, metrics, strict=True)
         pair = exact_pair(*(center(_distances(value, name, kind, exponent)) for value, name, kind in settings))
@@ -174,57 +174,67 @@ def on_a_line(values: Sequence[Any], *, metric: Any = "euclidean", exponent: flo
     )
 
 
-def line_pair(x: FloatArray, y: FloatArray) -> Pair:
-    """Return the pair of the centered distances of two variables of one column (n,), in O(n) memory.
+class Line(NamedTuple):
+    """Points on a line with mean 0 and largest magnitude 1, and the means of their distances.
+
+    ``order`` sorts the values, ``rank`` is the place of each in that order, ``means`` the mean distance of each to all
+    values minus ``mean``, the mean of these means, and ``unit`` that of the values.
+    """
+
+    values: FloatArray
+    order: IntArray
+    rank: IntArray
+    means: FloatArray
+    mean: float
+    unit: float
+
+    @classmethod
+    def of(cls, values: FloatArray) -> Line:
+        """Sort and scale the values, and compute their mean distances from cumulative sums."""
+        n, places = len(values), np.arange(len(values))
+        values = values - values.mean()
+        values -= values.mean()  # the mean above was rounded in the units of values far from 0
+        unit = float(np.abs(values).max())
+        values /= unit
+        order = np.argsort(values, kind="stable")
+        rank, means = np.empty(n, np.int64), np.empty(n)
+        rank[order] = places
+        ascending = values[order]
+        before = np.cumsum(ascending) - ascending
+        means[order] = (ascending * (2 * places - n) + ascending.sum() - 2 * before) / n
+        mean = float(means.mean())
+        return cls(values, order, rank, means - mean, mean, unit)
+
+    def side(self) -> Side:
+        """Return diagonal and sum of squares of the centered distances."""
+        n, (values, _, _, means, mean, unit) = len(self.values), self
+        square = 2 * n * float(values @ values - means @ means) - (n * mean) ** 2
+        return Side(-(2 * means + mean) * unit, square * unit**2)
+
+
+def line_pair(x: Line, y: Line) -> Pair:
+    """Return the pair of the centered distances of two variables of one column, in O(n) memory.
 
     With x in ascending order and g_j the sum of the distances of y_j to all y_i with i < j,
 
         sum_ij |x_i - x_j| |y_i - y_j| = 2 sum_j x_j (2 g_j - b_j),
 
     where b_j is the sum of the distances of y_j to all others. The products of the row means, which centering
-    subtracts, are linear in y and part of the same sum. Both variables have mean 0 and largest magnitude 1 there,
-    against cancellation.
+    subtracts, are linear in the means of y and part of the same sum. Mean 0 and magnitude 1 prevent cancellation.
     """
     from dreval.geometry._loops.permutations import permuted_line_sums
 
-    n, sides = len(x), []
-    (x, order, _, x_means, x_mean, x_unit), (y, _, rank, y_means, y_mean, y_unit) = _row_means(x), _row_means(y)
-    for points, means, mean, unit in ((x, x_means, x_mean, x_unit), (y, y_means, y_mean, y_unit)):
-        square = 2 * n * float(points @ points - means @ means) - (n * mean) ** 2
-        sides.append(Side(-(2 * means + mean) * unit, square * unit**2))
-    ascending, scale = x[order], x_unit * y_unit
-    weights = (ascending + x_means[order]) * (n / 2)
+    n, ascending = len(x.values), x.values[x.order]
+    weights = (ascending + x.means[x.order]) * (n / 2)
 
     def inner(permutations: Any) -> FloatArray:
-        sums = permuted_line_sums(ascending, order, y, rank, weights, y_means, permutations)
-        return np.asarray((4 * sums - n**2 * x_mean * y_mean) * scale)
+        sums = permuted_line_sums(ascending, x.order, y.values, y.rank, weights, y.means, permutations)
+        return np.asarray((4 * sums - n**2 * x.mean * y.mean) * (x.unit * y.unit))
 
-    return Pair(inner, (sides[0], sides[1]))
-
-
-def _row_means(values: FloatArray) -> tuple[FloatArray, IntArray, IntArray, FloatArray, float, float]:
-    """Return the values with mean 0 and largest magnitude 1, their ascending order and the place of each in it.
-
-    Also the mean distance of each to all values minus the mean of these means, that mean, and the unit of the values.
-    """
-    n, places = len(values), np.arange(len(values))
-    values = values - values.mean()
-    values -= (
-        values.mean()
-    )  # the first mean is rounded in the units of the values, the second in those of the deviations
-    unit = float(np.abs(values).max())
-    values /= unit
-    order = np.argsort(values, kind="stable")
-    rank, means = np.empty(n, np.int64), np.empty(n)
-    rank[order] = places
-    ascending = values[order]
-    before = np.cumsum(ascending) - ascending
-    means[order] = (ascending * (2 * places - n) + ascending.sum() - 2 * before) / n
-    mean = float(means.mean())
-    return values, order, rank, means - mean, mean, unit
+    return Pair(inner, (x.side(), y.side()))
 
 
-def _line(value: Any, argument: str) -> FloatArray:
+def _on_line(value: Any, argument: str) -> FloatArray:
     """Return a variable as points on a line: its numbers, or 0 and 1 for its two classes."""
     if is_classes(value):
         return delta_codes(value, argument).astype(np.float64)

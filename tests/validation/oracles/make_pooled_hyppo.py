@@ -13,7 +13,7 @@ import numpy as np
 from hyppo.independence import Dcorr, Hsic
 from pooled_designs import DESIGNS, PERMUTATIONS, N, sample
 
-SAMPLES = 500
+SAMPLES = 200
 warnings.simplefilter("ignore")
 rejected = {}
 for design in DESIGNS:
