@@ -8,7 +8,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import event, given
 from scipy.spatial.distance import cdist, pdist
+from strategies import clouds
 
 import dreval
 from dreval.errors import InputError
@@ -129,7 +131,7 @@ def test_the_effect_size_is_that_of_the_median_rule():
     assert pooled.extra["unbiased"] == pytest.approx(single.extra["unbiased"], rel=1e-12)
     assert pooled.p_value == 0.001 < 0.04 < single.p_value
     texts = " ".join(str(note) for note in pooled.notes)
-    place = f"{pooled.extra['multiple_x']:g} and {pooled.extra['multiple_y']:g} times the median distance"
+    place = f"{pooled.extra['multiple_x']:g} and {pooled.extra['multiple_y']:g} times the bandwidth of the median rule"
     assert "largest z of 25 bandwidths" in texts
     assert place in texts
     assert "bandwidth='pool'" in pooled.call
@@ -216,6 +218,22 @@ def test_statistics_that_do_not_vary_are_dropped():
     test = _pooling.pooled_test(lambda rows: np.ones((len(rows), 2)), scales, resampling, scheme, "t")
     assert test.result.p_value == 1.0
     assert "does not vary under permutation at any of 2 bandwidths" in str(test.notes[0])
+
+
+@given(X=clouds(min_n=8, min_p=2, max_p=2), Y=clouds(min_n=8, min_p=2, max_p=2))
+@pytest.mark.parametrize("test", [dreval.hsic_test, dreval.mmd_test])
+def test_p_values_on_any_data(test, X, Y):
+    """On ties, duplicates, outliers and any scale: p is in (0, 1] and all numbers are finite, or an error is raised."""
+    n = min(len(X), len(Y))
+    try:
+        result = test(X[:n], Y[:n], bandwidth="pool", n_resamples=39, random_state=0)
+    except InputError:
+        event("refused")
+        return
+    assert 0 < result.p_value <= 1
+    assert np.isfinite([result.statistic, result.effect_size, *result.null_distribution]).all()
+    reaching = np.sum(result.null_distribution >= result.statistic - 1e-9 * max(1, abs(result.statistic)))
+    assert result.p_value == (1 + reaching) / 40
 
 
 @pytest.mark.parametrize("other", ["column", "classes"])
