@@ -29,6 +29,7 @@ from dreval.inputs.stored import LazyTable
 from dreval.inputs.variables import LabelVector
 from dreval.records.estimates import CostEstimate
 from dreval.registry import TESTS
+from dreval.significance.base import is_pooled
 
 MIB = 1 / 2**20  # mebibytes in a byte
 MIN_SAMPLE = 150  # points of the first sample; the second one has twice as many
@@ -138,13 +139,14 @@ def _work_of_measure(task: MeasureTask) -> Callable[[int, int], float]:
 def _work_of_test(task: TestTask) -> Callable[[int, int], float]:
     """Return the work of a test: of its columns, or of matrices of at most some thousand points.
 
-    The kernels of more points have factors where the test can use them.
+    The kernels of more points have factors where the test can use them; those of pooled bandwidths have none.
     """
     if TESTS.card(task.name).memory == "columns":
         return lambda n, _: float(min(n, MAX_TEST_POINTS))
+    has_factors = TESTS.card(task.name).memory == "factors" and not is_pooled(task.options.get("bandwidth"))
 
     def work(n: int, _: int) -> float:
-        if n > MAX_MATRIX_POINTS and TESTS.card(task.name).memory == "factors":
+        if n > MAX_MATRIX_POINTS and has_factors:
             return FACTOR_ENTRIES * min(n, MAX_TEST_POINTS)
         return float(min(n, MAX_MATRIX_POINTS) ** MATRIX_EXPONENT)
 

@@ -20,7 +20,7 @@ from dreval.geometry.kernels import (
 )
 from dreval.inference.permutation import PermutationNull, Scheme
 from dreval.records.notes import Notes, note
-from dreval.significance.base import EXACT_ROWS, POOL, Resampling, Statistic, permuted_product
+from dreval.significance.base import EXACT_ROWS, POOL, Resampling, Statistic, is_pooled, permuted_product
 
 MULTIPLES = (0.088, 0.18, 0.35, 0.71, 1.4)  # of the median distance
 MIN_FACTOR_ROWS = 500  # below which factors are slower than matrices at any rank
@@ -33,11 +33,6 @@ class Scales(NamedTuple):
 
     bandwidths: list[float | None]
     multiples: tuple[float | None, ...]
-
-
-def is_pooled(bandwidth: Any) -> bool:
-    """Return whether a bandwidth stands for all multiples of that of the median rule."""
-    return isinstance(bandwidth, str) and bandwidth == POOL
 
 
 def scales_of(bandwidth: Any, chosen: float | None) -> Scales:

@@ -78,6 +78,13 @@ def chosen_factors(
     return factors
 
 
+def is_pooled(bandwidth: Any) -> bool:
+    """Return whether a bandwidth, or one of a pair, stands for several multiples of that of the median rule."""
+    if isinstance(bandwidth, tuple | list):
+        return any(map(is_pooled, bandwidth))
+    return isinstance(bandwidth, str) and bandwidth == POOL
+
+
 def small_rank(n: int) -> int:
     """Return the largest rank at which a product of factors costs less than a pass over the matrix."""
     return int(8 * n**0.5)
@@ -95,7 +102,7 @@ def factors_suffice(
     The rank that a kernel needs grows slowly with n, and the rank that it may have as its root. They are not for pooled
     bandwidths, of which the smallest need many columns.
     """
-    if any(isinstance(bandwidth, str) and bandwidth == POOL for bandwidth in bandwidths):
+    if any(map(is_pooled, bandwidths)):
         return False
     rows = some_rows(len(values[0]))
     max_rank = small_rank(MEDIAN_ROWS)

@@ -13,7 +13,7 @@ from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
-from dreval.significance._pooling import check_pooling, is_pooled, pooled_hsic, pooled_test, scales_of
+from dreval.significance._pooling import check_pooling, pooled_hsic, pooled_test, scales_of
 from dreval.significance.base import (
     EXACT_ROWS,
     POOL,
@@ -26,6 +26,7 @@ from dreval.significance.base import (
     entries_by_variable,
     exact_pair,
     gather,
+    is_pooled,
     make_record,
     per_variable,
     permuted_product,
@@ -157,10 +158,12 @@ def hsic_test(
 
     Cost: n^2 (p + q) / 2 for the kernels and n^2 / 2 multiplications for each permutation. Memory: two n x n matrices
     of 8-byte numbers and half of one more while they are made (n = 10,000: 2 GB). With factors of ranks r and s:
-    n (r^2 + s^2) once, n r s for each permutation, memory n (r + s). Pooled bandwidths
-    of two variables take 2 to 4 times as long as a single one for 120 rows and 6 to 8 times for 1000, with factors (of
-    two single columns) 2 to 4 times, and five matrices for each variable; beyond 2000 rows factors of at most 100
-    columns for each bandwidth, which are coarse for the smallest ones of several columns.
+    n (r^2 + s^2) once, n r s for each permutation, memory n (r + s).
+
+    Pooled bandwidths of two variables of numbers take about 4 times as long as a single one for 120 rows and 8 to 10
+    times for 500 and 1000, those of numbers and classes 2 to 3 times, and five matrices for each variable of numbers.
+    Two single columns of 1000 rows have factors and take 4 times as long. Beyond 2000 rows the factors have at most 100
+    columns for each bandwidth, which is coarse for the smallest ones of several columns.
 
     The gaussian statistic does not change under translation and rotation of a variable and, with the median rule,
     under its scale. Between an embedding and the data it was computed from, dependence is certain: there the effect

@@ -15,7 +15,7 @@ from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names
 from dreval.records.notes import Notes
 from dreval.records.tests import IndependenceTest
-from dreval.significance._pooling import check_pooling, is_pooled, pooled_test, scales_of
+from dreval.significance._pooling import check_pooling, pooled_test, scales_of
 from dreval.significance.base import (
     FRAME_TYPES,
     Resampling,
@@ -23,6 +23,7 @@ from dreval.significance.base import (
     count_rows,
     in_own_order,
     integer_notes,
+    is_pooled,
     make_record,
     matched_columns,
     matched_rows,

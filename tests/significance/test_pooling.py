@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from dataclasses import dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -14,6 +15,7 @@ from strategies import clouds
 
 import dreval
 from dreval.errors import InputError
+from dreval.evaluation.cost import _work_of_test
 from dreval.geometry._loops.permutations import permuted_inner_products, permuted_inner_products_of_pairs
 from dreval.inference.permutation import draw_permutations, pooled_null
 from dreval.significance import _pooling
@@ -263,6 +265,8 @@ def test_factors_are_used_where_they_are_faster(monkeypatch):
     cut = dreval.hsic_test(x, y, bandwidth="pool", n_resamples=5, random_state=0)
     assert dict(next(note for note in cut.notes if note.code == "bandwidth.factors").values)["rank"] == 100
     assert not factors_suffice((x, y), ("x", "y"), ("gaussian",) * 2, ("pool", "pool"), 1e-4)
+    pooled, single = (SimpleNamespace(name="hsic", options={"bandwidth": b}) for b in (("pool", None), None))
+    assert _work_of_test(pooled)(10_000, 0) == _work_of_test(pooled)(2000, 0) > _work_of_test(single)(10_000, 0)
 
 
 @pytest.mark.parametrize(
