@@ -219,8 +219,8 @@ def _plan_measure(
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
-        elif key != "n_neighbors" and (key in options or value is not None):
-            check_int(value, key, low=2, high=n_used if key == "n_folds" and key in options else None)
+        elif key != "n_neighbors" and not (value is None and card.parameters[key] is None):
+            check_int(value, key, low=2, high=n_used if key == "n_folds" else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, function, parameters)]
     sizes = check_k(parameters["n_neighbors"], n)[0]

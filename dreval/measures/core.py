@@ -395,7 +395,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
         bounds = check_one_of(arguments.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
-        if "n_folds" in options:
+        if options.get("n_folds") is not None:
             check_int(options["n_folds"], "n_folds", low=2, high=view.n)
         parameters = {name: arguments[name] for name in card.parameters}
         for name, choices in card.choices.items():
