@@ -937,6 +937,6 @@ def noise_text(row: Mapping[str, Any], results: Results, display_name: str | Non
         points = (
             f"; {count_text}"
             if flags_of_scored.any()
-            else f"; none of the {len(flags_of_scored):,} points is like noise"
+            else f"; all {len(flags_of_scored):,} points are distinguished from noise"
         )
     return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}{limit}."

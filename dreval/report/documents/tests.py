@@ -260,8 +260,8 @@ def certificate_verdict(certificate: Certificate) -> str:
 
 
 NOISE_CAUTION = (
-    "A point that is distinguished from noise need not be right, and one that is not may be right; points like noise "
-    "are drawn hollow."
+    "A point that is distinguished from noise need not be right, and one that is not may be right; the latter are "
+    "drawn hollow."
 )
 
 
@@ -314,8 +314,8 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
         findings.append(record_finding("noise.settings", z=float(row["z"]), setting=setting_text(options), count=count))
     if test.points is not None:
         like, family = int(test.like_noise.sum()), int((test.points["p_family_wise"] <= alpha).sum())
-        counts = {"like": like, "scored": len(test.points), "family": family, "alpha": alpha}
-        points = record_finding("noise.points", by="q", **counts)
+        counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
+        points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
     return findings
 
