@@ -255,15 +255,15 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
 
 def test_options_of_measures_reach_them() -> None:
     """One measure has a separate list of k and number of folds; the others use the k of the evaluation."""
-    options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
+    options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_splits": 3}, "trustworthiness": {"n_neighbors": 7}}
     table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).table
-    expected = dreval.knn_accuracy(Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
+    expected = dreval.knn_accuracy(Y, labels=LABELS, n_neighbors=[5, 20], n_splits=3, random_state=0)
 
     assert table["parameters"].tolist() == [
         "n_neighbors=7",
         "n_neighbors=5",
-        "n_neighbors=5, n_folds=3",
-        "n_neighbors=20, n_folds=3",
+        "n_neighbors=5, n_splits=3",
+        "n_neighbors=20, n_splits=3",
     ]
     assert table["value"].tolist()[2:] == expected.tolist()
 
