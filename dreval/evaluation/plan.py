@@ -68,6 +68,13 @@ class MeasureTask:
         """Measure and text of the parameters, as of its row."""
         return self.name, self.parameters_text
 
+    def interval_obstacle(self, n: int) -> Note | None:
+        """Return why the measure has no interval for the population of n points, where this is known beforehand."""
+        if not self.card.smooth:
+            return note("interval.jumps", reason=self.card.jumps)
+        fewest = 0 if self.card.interval_from is None else self.card.interval_from(**self.parameters)
+        return note("interval.too_few", n=n, least=fewest) if n < fewest else None
+
     @property
     def needs_groups(self) -> bool:
         """Whether an interval for the population is computed from groups of points that are left out."""

@@ -182,7 +182,7 @@ def test_level_of_the_points_distinguished_from_noise(statistic, n_simulations):
     runs, flagged, by_q = n_simulations(1000), 0, 0
     for run in range(runs):
         X = np.random.default_rng([run, 11]).normal(size=(60, 5))
-        test = dreval.noise_test(X, principal, random_state=run, statistic=statistic, n_neighbors=6, n_replicates=39)
+        test = dreval.noise_test(X, principal, random_state=run, measure=statistic, n_neighbors=6, n_replicates=39)
         e_values = test.points["e_value"]
         flagged += e_values.sum() >= len(X) / 0.05  # without the condition on p, which only lowers it
         by_q += (test.points["q"] <= 0.05).any()
