@@ -75,7 +75,7 @@ RECORD_PHRASES: dict[str, str] = {
     "measure.no_reconstruction": "From the embedding of {source:name}, held-out points are reconstructed no better "
     "than by their mean: error {value:3}{scale}.",
     "measure.stability": "{source:name} agrees with itself over {runs:,} {over}: J = {value:2}, {level} interval "
-    "{low:2} to {high:2}{scale}.",
+    "{low:2} to {high:2} for infinitely many replicates of these points{scale}.",
     "measure.other": "{title} of {source:name}: {value:3}{scale}.",
     "measure.method": "This refers to the method with these parameters on these data, not to one embedding.",
     # Values of measures of one embedding.

@@ -15,7 +15,7 @@ from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, Independen
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, is_smallest, noise_text, smallest_p_text
+from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, noise_text, smallest_p_text
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -44,11 +44,6 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "wilks": "Wilks' lambda",
 }
 MAX_ABBREVIATION = 4  # letters of a test's name that is an abbreviation
-SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
-    "within": " within blocks",
-    "blocks": " (with whole blocks of rows exchangeable)",
-    "cyclic": " (as stationary series)",
-}
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
