@@ -33,6 +33,7 @@ from dreval.report.comparison_view import (
     measures_by_question,
     setting_suffix,
     target_of_test,
+    test_assumptions,
 )
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
