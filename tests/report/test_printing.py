@@ -453,10 +453,10 @@ def test_outputs_begin_with_what_intervals_refer_to(tmp_path: Path) -> None:
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": project}, n_neighbors=8, random_state=0)
     fixed = "independent points, coordinates treated as fixed"
     results = ev.run("trustworthiness", None, "points")
-    assert str(results).splitlines()[1] == f"Intervals: {fixed}."
+    assert str(results).splitlines()[1] == f"Intervals: {fixed}"
     assert f"({fixed})" in results.paragraph("methods")
     comparison = results.compare()
-    assert str(comparison).splitlines()[1] == f"Tests: {fixed}."
+    assert str(comparison).splitlines()[1] == f"Tests: {fixed}"
     assert f"({fixed}), at 5 %" in comparison.paragraph("methods")
     for record in (results, comparison):
         record.report(tmp_path / "page.html")

@@ -471,7 +471,7 @@ def _short_document(
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
-    about_lines = [about, *([f"Intervals: {assumptions}."] if assumptions else [])]
+    about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
     options: dict[str, Any] = {"about": about_lines, "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
