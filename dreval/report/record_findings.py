@@ -61,8 +61,8 @@ RECORD_PHRASES: dict[str, str] = {
     "noise.too_few": "{count:#null data set} {count:is|are} too few for the level {alpha:g}: {smallest:p} is the "
     "smallest possible.",
     "noise.points": "{unlike:,} of {scored:#point} {unlike:is|are} distinguished from noise (e-values at level "
-    "{alpha:g}), {like:,} {like:is|are} not; "
-    "{family:,} {family:stands|stand} out from all noise at once (family-wise p ≤ {alpha:g}).",
+    "{alpha:g}), {like:,} {like:is|are} not; {family:#point} {family:has|have} a family-wise p ≤ {alpha:g}.",
+    "noise.limit": "With {count:#null data set} about {most:,} points at most can be distinguished: take more.",
     "noise.no_points": "No single point is distinguished from noise either.",
     "noise.settings": "The largest z, {z:3}, is at {setting}; p is adjusted for the choice among {count:#setting}.",
     # Measures of a method.

@@ -115,11 +115,12 @@ def noise_test(
 
     and the points with :math:`s_{0i} \ge t` are distinguished if there are at least :math:`N / ((R + 1) \alpha)` of
     them (:math:`1 / \alpha` without ties), and if :math:`p \le \alpha`; all other points are *not distinguished from
-    noise*. If the data are noise and data and null data are exchangeable, as with permuted columns, the e-values have
-    the mean 1, and the probability that any point is distinguished is at most :math:`\alpha`; for other nulls nothing
-    is guaranteed. Points also have q, where :math:`p \le \alpha`: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj}
-    \ge s_{0i}\}) / (1 + R n)`, adjusted by Benjamini and Hochberg, a plug-in estimate without a guarantee. A point
-    that is distinguished from noise is not necessarily trustworthy.
+    noise*. Without ties at most R + 1 points are distinguished. If the data are noise, and data and null data are
+    exchangeable, as with permuted columns, the e-values have the mean 1, and the probability that any point is
+    distinguished is at most :math:`\alpha`; for other nulls nothing is guaranteed. Where :math:`p \le \alpha` points
+    also have q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted by Benjamini
+    and Hochberg, a plug-in estimate without a guarantee. A point that is distinguished from noise is not necessarily
+    trustworthy.
 
     Parameters
     ----------

@@ -312,6 +312,9 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
         counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
         points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
+        most = test.n_resamples + 1
+        if most <= counts["unlike"] < len(test.points):
+            findings.append(record_finding("noise.limit", count=test.n_resamples, most=most))
     return findings
 
 
