@@ -176,6 +176,26 @@ def test_noise_among_the_points_distinguished(structure, options, share, n_simul
     assert sum(recalls["e"]) <= sum(recalls["q"]) + 1e-9
 
 
+def closeness(X, Y):
+    """Return the distance to the fifth neighbor in the embedding, negated: large inside a tight cluster."""
+    return -np.sort(np.sqrt(np.square(Y[:, None] - Y).sum(axis=2)), axis=1)[:, 5]
+
+
+def test_power_of_the_points_distinguished_from_noise(n_simulations):
+    """Of the points of a tight cluster e-values find at least .8, and the plug-in q more, with more noise among them."""
+    runs, found, noise = n_simulations(100), {"e": [], "q": []}, {"e": [], "q": []}
+    for run in range(runs):
+        X, structured = _mixture(np.random.default_rng([run, 7]), 0.3, "tight cluster")
+        test = dreval.noise_test(X, principal, measure=closeness, n_replicates=99, random_state=run)
+        for kind, flagged in (("e", ~test.like_noise), ("q", (test.points["q"] <= 0.05).to_numpy())):
+            found[kind].append(flagged[structured].mean())
+            noise[kind].append(np.mean(~structured[flagged]) if flagged.any() else 0.0)
+    for kind in ("e", "q"):
+        print(f"tight cluster, {kind}: found {np.mean(found[kind]):.3f}, noise {np.mean(noise[kind]):.3f}")
+    assert 0.8 <= np.mean(found["e"]) <= np.mean(found["q"])
+    assert np.mean(noise["e"]) <= np.mean(noise["q"])
+
+
 @pytest.mark.parametrize("statistic", [nearness, "auto"], ids=["score without ties", "overlap"])
 def test_level_of_the_points_distinguished_from_noise(statistic, n_simulations):
     """In independent columns any point is distinguished in at most 5 % of data sets, whatever the global p."""
