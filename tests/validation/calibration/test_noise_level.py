@@ -182,7 +182,7 @@ def closeness(X, Y):
 
 
 def test_power_of_the_points_distinguished_from_noise(n_simulations):
-    """Of the points of a tight cluster e-values find at least .8, and the plug-in q more, with more noise among them."""
+    """Of the points of a tight cluster e-values find at least .8, and the plug-in q more, with more noise."""
     runs, found, noise = n_simulations(100), {"e": [], "q": []}, {"e": [], "q": []}
     for run in range(runs):
         X, structured = _mixture(np.random.default_rng([run, 7]), 0.3, "tight cluster")
