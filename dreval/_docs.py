@@ -84,7 +84,7 @@ alpha : float, default {default}
 n_neighbors : int or list of int, default {default}
     Number k of neighbors, 1 <= k < n. The default is n - 1 where n is too small for it.
 n_splits : int, default {default}
-    Number of folds of the cross-validation, at least 2.
+    Number of folds of a cross-validation, at least 2; None: leave-one-out.
 n_triplets : int, default {default}
     Triplets drawn for each point that has more, at least 2.
 n_clusters : int, default {default}
@@ -121,7 +121,7 @@ the next are one tie."""
 
 # The random parts that the seed of a measure determines, by its parameter.
 RANDOM_PARTS = {
-    "n_splits": "the folds",
+    "n_splits": "the folds; without them nothing is drawn",
     "n_init": "the starting points",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
     "n_walks": "the walks, and the points that are drawn of more than 5000",

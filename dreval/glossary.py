@@ -83,7 +83,7 @@ COLUMNS: dict[str, str] = {
     "its rows, in closed form or over 20 random ones; for a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
     "target": "what the interval refers to: anchors (all points of this embedding), points (the population of the "
-    "points, embedding held fixed), replicates (other runs of the method); empty without one",
+    "points, coordinates treated as fixed), replicates (other runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
     "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
@@ -102,8 +102,8 @@ TIDY_COLUMNS = (
 # The target of an interval by the value of the column `target` and by the kind of the replicates.
 TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
-    "points": "the population the points came from, embedding held fixed, as if not fitted to them",
-    "classes": "the population the classes came from, embedding held fixed",
+    "points": "the population the points came from",
+    "classes": "the population the classes came from",
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method re-run",

@@ -68,6 +68,13 @@ class MeasureTask:
         """Measure and text of the parameters, as of its row."""
         return self.name, self.parameters_text
 
+    def interval_obstacle(self, n: int) -> Note | None:
+        """Return why the measure has no interval for the population of n points, where this is known beforehand."""
+        if not self.card.smooth:
+            return note("interval.jumps", reason=self.card.jumps)
+        fewest = 0 if self.card.interval_from is None else self.card.interval_from(**self.parameters)
+        return note("interval.too_few", n=n, least=fewest) if n < fewest else None
+
     @property
     def needs_groups(self) -> bool:
         """Whether an interval for the population is computed from groups of points that are left out."""
@@ -219,8 +226,8 @@ def _plan_measure(
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
-        elif key != "n_neighbors" and (key in options or value is not None):
-            check_int(value, key, low=2, high=n_used if key == "n_splits" and key in options else None)
+        elif key != "n_neighbors" and not (value is None and card.parameters[key] is None):
+            check_int(value, key, low=2, high=n_used if key == "n_splits" else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, function, parameters)]
     sizes = check_k(parameters["n_neighbors"], n)[0]

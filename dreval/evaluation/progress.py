@@ -85,7 +85,7 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
     intervals, of_points = plan.intervals, plan.intervals.names_of_kind("points")
     curves: int = sum(task.card.curve and task.card.without is not None for task in plan.measures)
     possible = [*resampled, *(task for task in plan.measures if task.card.curve)]
-    grouped = any(task.card.smooth and task.needs_groups for task in possible)
+    grouped = any(task.interval_obstacle(n) is None and task.needs_groups for task in possible)
     partitions: int = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
     halves: dict[str, int] = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
     return (

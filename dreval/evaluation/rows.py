@@ -21,7 +21,15 @@ from dreval.evaluation.tests import TestRow, missing_test_row
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import shepard
 from dreval.geometry.view import labeled, make_views
-from dreval.inference.intervals import METHODS, TARGETS, Interval, bounded_interval, jackknife_interval
+from dreval.inference.intervals import (
+    METHODS,
+    ROUNDING,
+    TARGETS,
+    Interval,
+    bounded_interval,
+    carrier_count,
+    jackknife_interval,
+)
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
 from dreval.measures.core import Answer, answer, chance_value, tie_values
@@ -349,12 +357,13 @@ def _interval(
     row: MeasureRow, task: MeasureTask, result: Answer, view: View, ci: str | None, level: float
 ) -> _Resampling:
     """Return standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
-    if ci in ("points", "anchors") and not task.card.smooth:
-        return _Resampling(notes=(note("interval.jumps", reason=task.card.jumps),))
+    obstacle = task.interval_obstacle(view.n)
+    if ci in ("points", "anchors") and obstacle is not None:
+        return _Resampling(notes=(obstacle,))
     if ci == "anchors":
         return _interval_from_anchors(task, result, view, level)
     if ci == "points" and task.card.without is not None:
-        return _interval_without_points(row, task, view, level)
+        return _interval_without_points(row, task, result, view, level)
     if ci == "points" and task.card.without_class is not None:
         return _interval_without_classes(row, task, view, level)
     return _Resampling()
@@ -379,7 +388,9 @@ def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level:
     return _Resampling(interval, groups=values)
 
 
-def _interval_without_points(row: MeasureRow, task: MeasureTask, view: View, level: float) -> _Resampling:
+def _interval_without_points(
+    row: MeasureRow, task: MeasureTask, result: Answer, view: View, level: float
+) -> _Resampling:
     """Return the delete-one jackknife interval and its values, or the note on why there are none."""
     try:
         values = task.card.without(view, **task.parameters)
@@ -388,7 +399,14 @@ def _interval_without_points(row: MeasureRow, task: MeasureTask, view: View, lev
     if not np.isfinite(values).all():
         return _Resampling(notes=(note("interval.undefined"),))
     interval = jackknife_interval(row.value, values, task.card.bounds, row.chance_size, level)
-    return _Resampling(interval, left_out=values)
+    if interval.se > 0 and result.points is not None and task.card.max_perfect < 1:
+        best = task.card.bounds[task.card.direction != "lower"]
+        perfect = float(np.mean(np.abs(result.points - best) <= ROUNDING))
+        if perfect >= task.card.max_perfect:
+            return _Resampling(notes=(note("interval.perfect", share=100 * perfect),), left_out=values)
+    carriers = carrier_count(values)
+    notes = (note("interval.few_carriers", count=carriers),) if carriers < task.card.min_carriers else ()
+    return _Resampling(interval, notes, left_out=values)
 
 
 def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, level: float) -> _Resampling:

@@ -121,7 +121,7 @@ class ResampledIntervals:
         names, n = self._names_of_kind("points", outcomes), self.data.n
         count = min(MAX_GROUPS, n)
         max_neighbors = n + n // -count - 1  # without the largest group
-        grouped = [task for task in self.tasks if task.card.smooth and task.needs_groups]
+        grouped = [task for task in self.tasks if task.interval_obstacle(n) is None and task.needs_groups]
         single = [task for task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         large = [task for task in grouped if task.parameters.get("n_neighbors", 0) > max_neighbors]
         results = {name: _with_reason(outcomes[name], large, note("interval.large_k")) for name in names}
@@ -379,8 +379,9 @@ def with_half_intervals(
             continue
         results = [half[at] for half in halves]
         failures = [result for result in results if isinstance(result, Note)]
-        if not task.card.smooth:
-            rows[row.key] = row.with_note("interval.jumps", reason=task.card.jumps)
+        obstacle = task.interval_obstacle(n)
+        if obstacle is not None:
+            rows[row.key] = replace(row, notes=(*row.notes, obstacle))
         elif not results:
             rows[row.key] = row.with_note("interval.few_points")
         elif failures:

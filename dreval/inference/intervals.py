@@ -220,21 +220,32 @@ def unseen_ends(value: float, m: int, n: int, low: float, high: float, level: fl
     return value - share * (value - low), value + share * (high - value)
 
 
+def carrier_count(values: FloatArray) -> float:
+    """Return (sum d^2)^2 / sum d^4 of the deviations d from the mean: j if j of many are equal and large; inf if none.
+
+    If few carry the variance of the values without each point, the value depends on few points, and a sample without
+    them gives too short an interval: the coverage of 95 % intervals of the Procrustes disparity of t-distributed points
+    (2 degrees of freedom) is .79 to .85, where this count is about 2; on ordinary data it is 10 to 12.
+    """
+    squares = (values - values.mean()) ** 2
+    fourth = float((squares**2).sum())
+    return float(squares.sum()) ** 2 / fourth if fourth > 0 else math.inf
+
+
 def enough_carriers(contributions: FloatArray, reach: float, min_carriers: int = MIN_CARRIERS) -> bool:
     """Return whether enough anchors carry the variance for Student's interval to reach its coverage.
 
     With d_i the deviations of m anchors from their mean: at least 30 differ from the most frequent contribution; at
-    ``min_carriers`` 10 (30 if contributions have no bound) carry the variance, (sum d^2)^2 / sum d^4, which is j if j
-    of many have equal and large deviations; and sum d^2 >= ``reach``^2, so that one more anchor with the largest
+    ``min_carriers`` 10 (30 if contributions have no bound) carry the variance (``carrier_count``); and sum d^2 >=
+    ``reach``^2, so that one more anchor with the largest
     deviation would not move the mean by more than a standard error. If few points carry the error, most samples have
     none or too few of them, and their intervals are too narrow.
     """
     deviations = contributions - contributions.mean()
     _, counts = np.unique(contributions, return_counts=True)
-    squares = deviations**2
-    total, fourth = float(squares.sum()), float((squares**2).sum())
     different = len(contributions) - int(counts.max())
-    return different >= MIN_DIFFERENT and total**2 >= min_carriers * fourth and total >= reach**2
+    has_carriers = carrier_count(contributions) >= min_carriers
+    return different >= MIN_DIFFERENT and has_carriers and float((deviations**2).sum()) >= reach**2
 
 
 def bounded_interval(

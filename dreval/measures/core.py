@@ -185,6 +185,14 @@ class MeasureCard(Card):
         Power of n with which the value grows, by which values of halves of the points are rescaled.
     jumps : str
         Why it has no interval, where it is not smooth.
+    interval_from : function of the parameters, or None
+        Number of points below which it has no interval.
+    max_perfect : float
+        Share of the points with the best contribution from which it has no interval of points: the few other points
+        decide, and a sample shows too little of their spread.
+    min_carriers : float
+        The number of points that carry the variance of the values without each point, (sum d^2)^2 / sum d^4, below
+        which a note says that the interval is too short.
     reach : function of n and the parameters, or None
         Of a measure that searches neighbors itself: how many it reads from the lists of anchors among many points.
     contributions : (float, float), function of n, or None
@@ -237,6 +245,9 @@ class MeasureCard(Card):
     whole: bool = False
     growth: int = 0
     jumps: str = "the value moves in jumps"
+    interval_from: Callable[..., int] | None = None
+    max_perfect: float = math.inf
+    min_carriers: float = 0.0
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
     exponent: float = 2.0
@@ -395,7 +406,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
         bounds = check_one_of(arguments.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
-        if "n_splits" in options:
+        if options.get("n_splits") is not None:
             check_int(options["n_splits"], "n_splits", low=2, high=view.n)
         parameters = {name: arguments[name] for name in card.parameters}
         for name, choices in card.choices.items():

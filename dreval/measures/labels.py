@@ -20,7 +20,7 @@ from dreval.measures.classes import SEPARATION, Members, as_near, centroids, mem
 from dreval.measures.core import FloatArray, measure
 from dreval.records.notes import Notes, note
 
-# k-NN accuracy: votes of the nearest points of other folds, mostly from lists of neighbors.
+# k-NN accuracy: votes of the nearest other points or points of other folds, mostly from lists of neighbors.
 
 MAX_LISTED_POINTS = 50_000  # points up to which all neighbor lists are kept; of more only the requested rows
 MAX_LIST_RISK = 1e-6  # probability that a list holds too few points of other folds
@@ -29,7 +29,7 @@ SORTED_AT_ONCE = 1 << 16  # points whose classes are sorted at once
 APART = 2 * ROUNDING  # a list ends before the first distance that is relatively nearer than this to the next distance
 
 
-def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int) -> tuple[FloatArray, FloatArray] | None:
+def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int | None) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
     rows, changes = _classified(view), []
     unlisted = rows[~_listed(view, n_neighbors + 1, n_splits, rows)[0]]
@@ -47,7 +47,7 @@ def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int) -> tuple[Flo
     return worst[rows], best[rows]
 
 
-def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int) -> FloatArray:
+def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int | None) -> FloatArray:
     """Recount the votes of each point with the next neighbor; the folds do not change."""
     labels = _codes(view)[view.population]
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
@@ -85,18 +85,21 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int) -> FloatA
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     exponent=1.0,
-    reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
+    reference="@li2022, Section 3.2 (k in {5, 10, 20}); leave-one-out, or stratified folds.",
 )
-def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int = 5) -> FloatArray:
-    r"""Compute the cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
+def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int | None = None) -> FloatArray:
+    r"""Compute the accuracy of the majority vote of the k nearest neighbors in the embedding, leaving out one point.
 
     .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
 
-    where :math:`\hat c_i` is the majority class of the k nearest neighbors of point i outside its own fold (of all such
-    points where fewer than k are left); a tied vote goes to the class of the nearer neighbor. Folds are stratified by
-    class and shuffled by the seed, the same for every embedding. They are dealt out class by class, in the order of the
-    classes (text by the alphabet), so that classes with other names may have other folds. The data are not used. At
+    where :math:`\hat c_i` is the majority class of the k nearest neighbors of point i, which has no vote itself
+    (leave-one-out); a tied vote goes to the class of the nearer neighbor. Nothing is random. The data are not used. At
     least two classes are required, and fewer than points.
+
+    With ``n_splits`` the neighbors are the nearest points outside the fold of the point (all such points where fewer
+    than k are left). Folds are stratified by class and shuffled by the seed, the same for every embedding. They are
+    dealt out class by class, in the order of the classes (text by the alphabet), so that classes with other names may
+    have other folds. Values and p-values then depend on the seed.
 
     See Also
     --------
@@ -108,15 +111,16 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int = 5) -> FloatA
     >>> import numpy as np, dreval
     >>> Y = np.random.default_rng(0).normal(size=(200, 2))
     >>> labels = Y[:, 0] > 0
-    >>> dreval.knn_accuracy(Y, labels=labels, random_state=0) > 0.9
+    >>> dreval.knn_accuracy(Y, labels=labels) > 0.9
     True
     """
-    check_int(n_splits, "n_splits", low=2)
+    if n_splits is not None:
+        check_int(n_splits, "n_splits", low=2)
     members(view)
     return _correct(view, n_neighbors, n_splits)[_classified(view)].astype(np.float64)
 
 
-def _correct(view: View, n_neighbors: int, n_splits: int) -> npt.NDArray[np.bool_]:
+def _correct(view: View, n_neighbors: int, n_splits: int | None) -> npt.NDArray[np.bool_]:
     """Return whether each point of the population is classified, and rightly."""
     labels = view.of_population(_codes(view))
     correct = np.zeros(len(labels), np.bool_)
@@ -137,25 +141,32 @@ def _classified(view: View) -> IntArray:
     return points
 
 
-def _voters(view: View, k: int, n_splits: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+def _voters(view: View, k: int, n_splits: int | None, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield parts of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
 
-    Most are read from the lists of neighbors; the others are searched, fold by fold.
+    Without folds these are the k nearest other points. Most are read from the lists of neighbors; the others are
+    searched, fold by fold.
     """
     in_lists, neighbors = (_listed_by_anchors if view.streamed else _listed)(view, k, n_splits, rows)
     yield rows[in_lists], neighbors
     if in_lists.all():
         return
     points = view.Y[view.population]
+    if n_splits is None:
+        unlisted = rows[~in_lists]
+        yield unlisted, neighbors_of(points, unlisted, min(k, len(points) - 1), view.n_jobs)[0]
+        return
     for test, train in _splits(view, n_splits, rows[~in_lists]):
         yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
 
 
-def reach(k: int, n_splits: int, n: int, risk: float) -> int:
+def reach(k: int, n_splits: int | None, n: int, risk: float) -> int:
     """Return how many neighbors hold k outside the own fold, except with probability ``risk``; at most n - 2."""
     from scipy.special import bdtr
 
     size = k
+    if n_splits is None:
+        return size
     while size < n - 2 and bdtr(k - 1, size, 1.0 - 1.0 / n_splits) > risk:
         size += 1
     return size
@@ -168,7 +179,9 @@ def _first_outside(outside: npt.NDArray[np.bool_], k: int) -> tuple[npt.NDArray[
     return in_lists, outside[in_lists] & (count[in_lists] <= k)
 
 
-def _listed_by_anchors(view: View, k: int, n_splits: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+def _listed_by_anchors(
+    view: View, k: int, n_splits: int | None, rows: IntArray
+) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Do the same as ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
     anchors, of_anchors = view.cached_per_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
     lists = of_anchors[np.searchsorted(anchors, view.rows)]  # a chance value may use some of them
@@ -178,7 +191,7 @@ def _listed_by_anchors(view: View, k: int, n_splits: int, rows: IntArray) -> tup
     return in_lists, neighbors[in_lists][places].reshape(-1, k)
 
 
-def _listed(view: View, k: int, n_splits: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+def _listed(view: View, k: int, n_splits: int | None, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Return whose list of neighbors holds k points outside the own fold, no two at one distance; and these k points.
 
     They are sorted, the nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
@@ -209,8 +222,14 @@ def _listed(view: View, k: int, n_splits: int, rows: IntArray) -> tuple[npt.NDAr
     return in_lists, at_place[lists[in_lists][places]].reshape(-1, k)
 
 
-def _splits(view: View, n_splits: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
-    """Yield the rows that are in a fold, and its training points; no fold without rows or without training points."""
+def _splits(view: View, n_splits: int | None, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+    """Yield the rows that are in a fold, and its training points; no fold without rows or without training points.
+
+    Without folds all rows are one part, and all points, the row itself included, are its training points.
+    """
+    if n_splits is None:
+        yield rows, np.arange(view.n)
+        return
     folds = view.of_population(_folds_of(view, n_splits))
     for fold in range(n_splits):
         test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
@@ -218,8 +237,10 @@ def _splits(view: View, n_splits: int, rows: IntArray) -> Iterator[tuple[IntArra
             yield test, train
 
 
-def _folds_of(view: View, n_splits: int) -> IntArray:
-    """Return the fold of every point; leaving out a group changes none."""
+def _folds_of(view: View, n_splits: int | None) -> IntArray:
+    """Return the fold of every point, by itself without folds; leaving out a group changes none."""
+    if n_splits is None:
+        return np.arange(len(_codes(view)))
     folds: IntArray = view.cached_per_data(
         ("folds", n_splits), lambda: _folds(_codes(view), n_splits, stream(view.seed, "folds"))
     )
@@ -606,11 +627,11 @@ def neighborhood_hit(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatA
     .. math:: \mathrm{NH}(k) = \frac{1}{n k} \sum_{i=1}^n |\{j \in M_k(i): c_j = c_i\}|,
 
     with :math:`c_i` the class of point i and :math:`M_k(i)` its k nearest neighbors in the embedding. The data are not
-    used. There is no cross-validation. At least two classes are required, and fewer than points.
+    used. At least two classes are required, and fewer than points.
 
     See Also
     --------
-    knn_accuracy : cross-validated classification.
+    knn_accuracy : classification by the votes of neighbors.
     label_retrieval_auc : all scales at once, without k.
     silhouette : mean distances.
 

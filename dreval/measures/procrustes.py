@@ -234,6 +234,11 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     invariances=frozenset({"translation", "rotation", "scale"}),
     default=7,
     without=lambda view: disparity_without(view.X[view.population], view.Y[view.population]),
+    min_carriers=5.0,
+    caution=(
+        "A few points far from the others decide the value. Its interval is then too short, and shorter still where a "
+        "sample happens to have none of them."
+    ),
     cost="O(n p d) time, O(n p) memory.",
     exponent=1.0,
     reference="@roy2021, Definition 3, divided by tr S_YY; equal to scipy.spatial.procrustes.",

@@ -293,8 +293,9 @@ class NoiseTest(IndependenceTest):
     Attributes
     ----------
     points : DataFrame or None
-        One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``q`` (NaN if the global p is above
-        alpha) and ``like_noise``. None if the score is a single number, or if several settings are compared.
+        One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``e_value``, ``q`` (NaN if the global
+        p is above alpha) and ``like_noise`` (not distinguished from noise). None if the score is a single number, or if
+        several settings are compared.
     settings : DataFrame or None
         One row per setting, if several are compared: its options, ``statistic``, ``chance``, ``z`` and
         ``p_value`` (adjusted for the number of settings by the largest z).
@@ -329,7 +330,7 @@ class NoiseTest(IndependenceTest):
         >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
         >>> result = dreval.noise_test(X, "pca", n_replicates=19, random_state=0)
         >>> list(result.augment())
-        ['y1', 'y2', 'score', 'p_family_wise', 'q', 'like_noise']
+        ['y1', 'y2', 'score', 'p_family_wise', 'e_value', 'q', 'like_noise']
         """
         if self.points is None or self.embedding is None:
             hint = "Use a score of points, such as measure='neighborhood_overlap', and one setting."
@@ -357,7 +358,7 @@ class NoiseTest(IndependenceTest):
         )
 
     def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
-        """Draw the null distribution of the statistic, or the map with points like noise as hollow circles.
+        """Draw the null distribution of the statistic, or the map with hollow points: not distinguished from noise.
 
         Parameters
         ----------

@@ -7,11 +7,22 @@ from collections.abc import Mapping
 
 import pandas as pd
 
+from dreval.comparison.compare import TEST_NAMES
+from dreval.glossary import TARGETS
+from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name
-from dreval.report.result_view import Column, make_column, measure_title, parameter_text, same_maps
+from dreval.report.result_view import (
+    Column,
+    independent_unit,
+    interval_assumptions,
+    make_column,
+    measure_title,
+    parameter_text,
+    same_maps,
+)
 
 NO_QUESTION = "Result"  # the answer of measures of which none has a question
 OTHER_QUESTION = "Other measures"
@@ -150,3 +161,19 @@ def direction_of(comparison: Comparison, name: str) -> str:
     row = comparison.of(comparison.standing, name).iloc[0]
     table = comparison.results.table if comparison.results is not None else comparison.standing
     return str(table.loc[table["measure"] == row["measure"], "direction"].iloc[0])
+
+
+def test_assumptions(comparison: Comparison) -> str:
+    """Return what the tests of pairs take as independent and as fixed; empty without tests."""
+    tests = [test for test in dict.fromkeys(comparison.pairs["test"]) if test]
+    if comparison.families or not tests:
+        return "independent data sets" if tests else ""
+    kinds = {test: kind for kind, test in TEST_NAMES.items()}
+    unit = independent_unit({} if comparison.results is None else comparison.results.recipe)
+    targets = [target_of_test(kinds.get(test, test)) for test in tests]
+    return "; ".join(dict.fromkeys(interval_assumptions(unit, target) for target in targets))
+
+
+def target_of_test(kind: str) -> str:
+    """Return the target of the tests with a kind of standard error, a key of ``glossary.TARGETS``."""
+    return kind if kind in TARGETS else intervals.TARGETS[kind]

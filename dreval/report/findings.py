@@ -853,7 +853,7 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = " per measure" * (len(with_best) > 1)
+    each = " per measure, not adjusted over measures" * (len(with_best) > 1)
     text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 
@@ -879,6 +879,27 @@ def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
     listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
     return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
+
+
+SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
+    "within": " within blocks",
+    "blocks": " (with whole blocks of rows exchangeable)",
+    "cyclic": " (as stationary series)",
+}
+
+
+def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the restriction of the permutations of some tests, for use after the name of their variable.
+
+    Where tests differ, those with a restriction are named: " (HSIC within blocks)".
+    """
+    tests: dict[str, dict[str, None]] = {}
+    for row in rows:
+        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[str(row["test"]).upper()] = None
+    if len(tests) == 1:
+        return next(iter(tests))
+    parts = [f"{join_and(list(names))}{scheme}" for scheme, names in tests.items() if scheme]
+    return f" ({'; '.join(parts)})" if parts else ""
 
 
 def resample_noun(row: Mapping[str, Any], scheme: str = "free") -> str:
@@ -937,6 +958,6 @@ def noise_text(row: Mapping[str, Any], results: Results, display_name: str | Non
         points = (
             f"; {count_text}"
             if flags_of_scored.any()
-            else f"; none of the {len(flags_of_scored):,} points is like noise"
+            else f"; all {len(flags_of_scored):,} points are distinguished from noise"
         )
     return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}{limit}."

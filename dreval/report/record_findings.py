@@ -51,7 +51,7 @@ RECORD_PHRASES: dict[str, str] = {
     "noise.columns": "{source:name} shows more of these data than of independent columns ({p:p}): the columns are "
     "dependent. This does not show that clusters or a curve are real.",
     "noise.gaussian": "{source:name} shows more of these data than of one Gaussian cloud ({p:p}): the data are not "
-    "one elliptical cloud. This does not show which of the structure is real.",
+    "Gaussian. This does not show which of the structure is real.",
     "noise.other": "{source:name} shows more of these data than of the null data {null} ({p:p}).",
     "noise.none": "No evidence that {source:name} shows more of these data than of {null} ({p:p}). This does not "
     "show that the data have no structure.",
@@ -60,8 +60,9 @@ RECORD_PHRASES: dict[str, str] = {
     "noise.smallest": "{p:p} is the smallest that {count:#null data set} can give.",
     "noise.too_few": "{count:#null data set} {count:is|are} too few for the level {alpha:g}: {smallest:p} is the "
     "smallest possible.",
-    "noise.points": "{like:,} of {scored:#point} {like:is|are} not distinguished from noise ({by} > {alpha:g}); "
-    "{family:,} {family:stands|stand} out from all noise at once (family-wise p ≤ {alpha:g}).",
+    "noise.points": "{unlike:,} of {scored:#point} {unlike:is|are} distinguished from noise (e-values at level "
+    "{alpha:g}), {like:,} {like:is|are} not; {family:#point} {family:has|have} a family-wise p ≤ {alpha:g}.",
+    "noise.limit": "With {count:#null data set} about {most:,} points at most can be distinguished: take more.",
     "noise.no_points": "No single point is distinguished from noise either.",
     "noise.settings": "The largest z, {z:3}, is at {setting}; p is adjusted for the choice among {count:#setting}.",
     # Measures of a method.
@@ -74,7 +75,7 @@ RECORD_PHRASES: dict[str, str] = {
     "measure.no_reconstruction": "From the embedding of {source:name}, held-out points are reconstructed no better "
     "than by their mean: error {value:3}{scale}.",
     "measure.stability": "{source:name} agrees with itself over {runs:,} {over}: J = {value:2}, {level} interval "
-    "{low:2} to {high:2}{scale}.",
+    "{low:2} to {high:2} for infinitely many replicates of these points{scale}.",
     "measure.other": "{title} of {source:name}: {value:3}{scale}.",
     "measure.method": "This refers to the method with these parameters on these data, not to one embedding.",
     # Values of measures of one embedding.

@@ -547,13 +547,62 @@ class ResultView:
         return tuple(family for family in families.values() if len(family) > 1)
 
 
+def interval_assumptions(unit: str, method: str) -> str:
+    """Return what an interval takes as random, and what as fixed.
+
+    Parameters
+    ----------
+    unit : what is independent, in the plural: "points", or what points belong to
+    method : target of the interval, a key of ``glossary.TARGETS``
+
+    Examples
+    --------
+    >>> interval_assumptions("points", "points")
+    'independent points, coordinates treated as fixed'
+    >>> interval_assumptions("donors", "seeds")
+    'independent seeds, points treated as fixed'
+    """
+    if method == "anchors":
+        return "anchors drawn at random, coordinates treated as fixed"
+    if method in ("seeds", "replicates"):
+        return f"independent {'seeds' if method == 'seeds' else 'runs of the method'}, points treated as fixed"
+    if method == "subsamples":
+        return f"independent {unit}, method re-run on halves of them"
+    return f"independent {'classes' if method == 'classes' else unit}, coordinates treated as fixed"
+
+
+def independent_unit(recipe: Mapping[str, Any]) -> str:
+    """Return what the intervals and tests of a result take as independent, in the plural: points, or groups of them."""
+    groups = recipe.get("groups")
+    if not groups:
+        return "points"
+    return f"groups ({groups['name']})" if groups.get("name") else "groups"
+
+
+def assumptions_text(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return what the intervals of some rows assume, each kind once; empty without intervals."""
+    unit, methods = independent_unit(recipe), _target_keys(recipe, rows)
+    return "; ".join(dict.fromkeys(interval_assumptions(unit, method) for method in methods))
+
+
+def target_text(target: str, unit: str = "points") -> str:
+    """Return the target of an interval, and for a population what is independent and fixed."""
+    is_population = target in ("points", "classes")
+    return f"{TARGETS[target]} ({interval_assumptions(unit, target)})" if is_population else TARGETS[target]
+
+
 def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return the targets of the intervals of some rows, each once, in words."""
+    unit = independent_unit(recipe)
+    return [target_text(target, unit) if target in TARGETS else target for target in _target_keys(recipe, rows)]
+
+
+def _target_keys(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> list[str]:
+    """Return the targets of the intervals of some rows, each once; of re-runs the kind of replicates."""
     kinds = recipe.get("intervals") or {}
     rows = [row for row in rows if row["target"] and row["conf_low"] == row["conf_low"]]
     targets = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
-    known_targets = [target if target in TARGETS else row["target"] for target, row in zip(targets, rows, strict=True)]
-    return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
+    return [*dict.fromkeys(t if t in TARGETS else row["target"] for t, row in zip(targets, rows, strict=True))]
 
 
 def parameter_value(parameters: str, name: str) -> str | None:

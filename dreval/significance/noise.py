@@ -107,10 +107,20 @@ def noise_test(
     .. math:: p = \frac{1 + \#\{r : \bar s_r \ge \bar s_0\}}{R + 1}, \qquad
               p_i = \frac{1 + \#\{r : \max_j s_{rj} \ge s_{0i}\}}{R + 1}.
 
-    The second, family-wise, is valid for all points at once if the data are noise. Only where :math:`p \le \alpha`, a
-    point also has q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted by
-    Benjamini and Hochberg. It is a plug-in estimate. A point with q above alpha is *not distinguished from noise*; a
-    point with a smaller q is not necessarily trustworthy.
+    The second, family-wise, is valid for all points at once if the data are noise. Which points are *distinguished from
+    noise* is decided by compound e-values. With t the (R + 1)-th largest of all (R + 1) n scores of the data and the
+    null data, and N the number of scores that reach t (R + 1 without ties),
+
+    .. math:: e_i = \frac{(R + 1)\, n}{N} [s_{0i} \ge t],
+
+    and the points with :math:`s_{0i} \ge t` are distinguished if there are at least :math:`N / ((R + 1) \alpha)` of
+    them (:math:`1 / \alpha` without ties), and if :math:`p \le \alpha`; all other points are *not distinguished from
+    noise*. Without ties at most R + 1 points are distinguished. If the data are noise, and data and null data are
+    exchangeable, as with permuted columns, the e-values have the mean 1, and the probability that any point is
+    distinguished is at most :math:`\alpha`; for other nulls nothing is guaranteed. Where :math:`p \le \alpha` points
+    also have q: the pooled p-value :math:`(1 + \#\{(r, j) : s_{rj} \ge s_{0i}\}) / (1 + R n)`, adjusted by Benjamini
+    and Hochberg, a plug-in estimate without a guarantee. A point that is distinguished from noise is not necessarily
+    trustworthy.
 
     Parameters
     ----------
@@ -122,8 +132,9 @@ def noise_test(
     null : {"auto", "columns", "gaussian"} or callable
         The null data. "columns": every column is permuted by itself; the hypothesis is that the columns are
         independent, and p is exact. "gaussian": drawn from one normal distribution with the mean and covariance of the
-        data; the hypothesis is one elliptical cloud, and p is approximate. A function ``(X, rng)`` returns null data.
-        "auto": "gaussian" where there is a number of clusters, otherwise "columns".
+        data; the hypothesis is one *Gaussian* cloud, and p is approximate. A cloud with heavier tails is not Gaussian:
+        one of t with 3 degrees of freedom is rejected in half of the samples. A function ``(X, rng)`` returns null
+        data. "auto": "gaussian" where there is a number of clusters, otherwise "columns".
     measure : {"auto", "silhouette"}, name of a measure, or callable
         The score. "silhouette": silhouette widths of ``n_clusters`` clusters that k-means finds in each embedding, null
         ones included. A measure with a contribution of each point and without labels, such as "neighborhood_overlap";
@@ -145,7 +156,7 @@ def noise_test(
         largest z over settings (mean and standard deviation over all R + 1 data sets), and p counts the choice. A
         setting at which the method fails on the data has no p; the others are not affected.
     alpha : float
-        Level of the flags ``like_noise``.
+        Level of the flags ``like_noise``; at least 1 / alpha points can be distinguished, or none.
     metric : str
         Distance in the data of a measure that has one, and of methods, as in ``Evaluation``.
     labels : (n,) array, column of X by name, or path, optional
@@ -165,8 +176,8 @@ def noise_test(
     -------
     NoiseTest
         ``p_value``, ``statistic`` (the mean score; of several settings the largest z), ``null_distribution``, and
-        ``points``: score, family-wise p, q and the flag of each point, where a single setting has a score of points.
-        ``plot("map")`` draws points like noise hollow.
+        ``points``: score, family-wise p, e-value, q and the flag ``like_noise`` of each point, where a single setting
+        has a score of points. ``plot("map")`` draws points that are not distinguished from noise hollow.
 
     Raises
     ------
@@ -207,7 +218,8 @@ def noise_test(
     References
     ----------
     Johnson et al. (2022), EMBEDR; Xia et al. (2024), scDEED; Grabski et al. (2023), sc-SHC, ask the same of single
-    methods. Phipson and Smyth (2010), Permutation p-values should never be zero.
+    methods. Phipson and Smyth (2010), Permutation p-values should never be zero. Wang and Ramdas (2022), False
+    discovery rate control with e-values, J. R. Stat. Soc. B 84, 822-852.
 
     Examples
     --------
@@ -219,7 +231,7 @@ def noise_test(
     >>> two = noise + 3 * (np.arange(60) % 2)[:, None]
     >>> result = dreval.noise_test(two, "pca", n_clusters=2, n_replicates=39, random_state=0)
     >>> result.extra["null"], round(result.p_value, 3), int(result.like_noise.sum())
-    ('gaussian', 0.025, 8)
+    ('gaussian', 0.025, 20)
     """
     settings = expand_grid(param_grid)
     case = open_case(X, source, labels, ids, random_state, metric=metric, options=settings[0], noted=True)
@@ -328,6 +340,8 @@ def _notes(data: Data, design: _Design, scores: _Scores, result: _Statistics, n_
         notes.append(note("noise.unrun", failed=len(failed), settings=n_settings, first=failed[0]))
     if result.points is not None:
         notes.append(note("noise.plug_in"))
+        if kind != "columns":
+            notes.append(note("noise.points"))
     if result.equal_scores:
         notes.append(note("noise.equal"))
     elif result.p_value > level and score.function is None and score.name != SILHOUETTE:
@@ -669,7 +683,10 @@ def p_largest(z: FloatArray) -> FloatArray:
 
 
 def _points(scores: FloatArray, null: FloatArray, p_value: float, alpha: float, rows: IntArray | None) -> pd.DataFrame:
-    """Return scores, family-wise p-values, and q with its flag where the global p-value allows it."""
+    """Return scores, family-wise p-values, e-values, and q and flags where the global p-value allows them.
+
+    The flags are those of the e-BH procedure: of equal e-values e all k above 0 are selected if k e >= n / alpha.
+    """
     slack = EQUAL * max(1.0, float(np.abs(scores).max()))
     largest, pooled = np.sort(null.max(axis=1)), np.sort(null, axis=None)
     reached_largest, reached_pooled = (
@@ -679,5 +696,19 @@ def _points(scores: FloatArray, null: FloatArray, p_value: float, alpha: float, 
     if p_value <= alpha:
         q = adjusted((1 + reached_pooled) / (1 + len(pooled)), "benjamini_hochberg")
     family_wise = (1 + reached_largest) / (len(largest) + 1)
-    columns = {"score": scores, "p_family_wise": family_wise, "q": q, "like_noise": ~(q <= alpha)}
+    e_values = _compound_e_values(scores, null, slack)
+    distinguished = (p_value <= alpha) & (e_values > 0) & (e_values.sum() >= len(scores) / alpha)
+    columns = {"score": scores, "p_family_wise": family_wise, "e_value": e_values, "q": q, "like_noise": ~distinguished}
     return pd.DataFrame(columns, index=rows)
+
+
+def _compound_e_values(scores: FloatArray, null: FloatArray, slack: float) -> FloatArray:
+    """Return compound e-values (n,) of the scores (n,) against those of R null data sets (R, n).
+
+    With t the (R + 1)-th largest of all (R + 1) n scores, and N of them at least t, e_i = (R + 1) n [s_i >= t] / N. If
+    the R + 1 data sets are exchangeable, the expected number of scores of the data that reach t is N / (R + 1), so that
+    the e-values have the mean 1. Scores that differ by ``slack`` or less are equal.
+    """
+    n_sets, together = len(null) + 1, np.append(null, scores)
+    threshold = np.partition(together, -n_sets)[-n_sets] - slack
+    return np.asarray(n_sets * len(scores) / np.count_nonzero(together >= threshold) * (scores >= threshold))

@@ -611,7 +611,7 @@ class Study(Record):
         Names from ``dreval.list_measures()``. Curves have no single value and raise an error; "all" leaves them out.
     n_replicates : int
         Number R of runs of each method on each data set: with different seeds, and on different points if ``subsample``
-        is set. Random choices of the evaluation (the folds of ``knn_accuracy``, anchors) are common to all methods and
+        is set. Random choices of the evaluation (anchors, random clusters) are common to all methods and
         new in each replicate: comparisons stay paired, and the choices average out over replicates.
     n_components : int or list of int
         Number of columns of the embeddings, set on all methods that have such a parameter. Each number has its

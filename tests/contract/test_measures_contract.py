@@ -62,7 +62,7 @@ def _card(name):
 
 
 def _options(name, X, k=None):
-    """A legal k, and labels, latents and folds where they are needed; a fold for every point, so no seed matters."""
+    """A legal k, and labels, latents and batches where they are needed."""
     card, n, options = _card(name), len(X), {}
     if "n_neighbors" in card.parameters:
         options["n_neighbors"] = min(5, n - 1) if k is None else k
@@ -76,8 +76,6 @@ def _options(name, X, k=None):
         options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
         options |= {"size": min(10, max(2, n // 3)), "alpha": 0.2}  # so that a test can reject
-    if "n_splits" in card.parameters:
-        options["n_splits"] = n
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:
         options["random_state"] = 0
     return options

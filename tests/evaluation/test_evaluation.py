@@ -272,7 +272,7 @@ def test_defaults_of_a_measure_accept_small_data() -> None:
     """Eight labeled points can be evaluated although k-NN accuracy has a default of ten neighbors."""
     table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().table
 
-    assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_splits=5"]
+    assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7"]
 
 
 def test_wrong_names_raise_an_error_before_the_computation() -> None:

@@ -218,12 +218,15 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
     Y, n = pair[1], len(pair[1])
     codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     assume(2 <= len(np.unique(codes)) < n)
-    k, n_splits, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
+    k, D = data.draw(neighbor_counts(n)), twins.squared_distances(Y, Y)
+    n_splits = data.draw(st.none() | st.integers(2, n))
     hits = [_votes(D[i], codes, i, np.arange(n), k)[1] for i in range(n)]
     result = dreval.neighborhood_hit(Y, labels=codes, n_neighbors=k, ties="bounds")
     assert_allclose(result[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
     assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
-    folds = module._folds(np.unique(codes, return_inverse=True)[1], n_splits, stream(0, "folds"))
+    folds = np.arange(n)
+    if n_splits is not None:
+        folds = module._folds(np.unique(codes, return_inverse=True)[1], n_splits, stream(0, "folds"))
     right = [[False]] * n
     for i in range(n):
         train = np.flatnonzero(folds != folds[i])

@@ -14,6 +14,7 @@ from dreval.inference.intervals import (
     anchor_interval,
     beyond_rounding,
     bounded_interval,
+    carrier_count,
     halves_interval,
     jackknife_covariance,
     jackknife_interval,
@@ -158,6 +159,14 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
     halves = np.array([[values[part].mean(), np.delete(values, part).mean()] for part in parts])
     result = halves_interval(values.mean(), halves, 2 * half, FREE, "subsampling")
     assert result.se == pytest.approx(stats.sem(values), rel=1e-9, abs=1e-14)
+
+
+@given(j=st.integers(1, 40), others=st.integers(200, 400))
+def test_the_count_of_carriers_is_the_number_of_large_deviations(j, others):
+    """Pairs of opposite deviations among many points at the mean carry the variance; equal values have none."""
+    values = np.r_[np.tile([3.0, -3.0], j), np.zeros(others)]
+    assert carrier_count(values + 7.0) == pytest.approx(2 * j)
+    assert carrier_count(np.ones(others)) == np.inf
 
 
 def test_every_kind_has_its_text():

@@ -145,12 +145,25 @@ def test_random_places_mix_batches_completely() -> None:
     Y, labels, batch = cells(3, 150)
     noise = np.random.default_rng(4).normal(size=(150, 2))
     ev = dreval.Evaluation(Y, {"Y": Y, "noise": noise}, labels=labels, batch=batch, random_state=0)
-    table = ev.run(["ilisi", "kbet", "silhouette_batch"], None, "points").table.set_index(["embedding", "measure"])
+    res = ev.run(["ilisi", "kbet", "silhouette_batch"], None, "points", options={"kbet": {"size": 15}})
+    table = res.table.set_index(["embedding", "measure"])
     for name in ("ilisi", "kbet", "silhouette_batch"):
         row = table.loc[("noise", name)]
         assert row["value"] == pytest.approx(row["chance"], abs=0.12)
         assert row["value"] > table.loc[("Y", name), "value"]
         assert row["conf_low"] <= row["value"] <= row["conf_high"]
+
+
+@pytest.mark.parametrize("ci", ["points", "subsampling"])
+def test_few_neighborhoods_have_no_interval(ci: str) -> None:
+    """Below ten times the size of a neighborhood kBET has a value, a note with both numbers, and no interval."""
+    Y, _labels, batch = cells(3, 150)
+    ev = dreval.Evaluation(Y, {"Y": Y + np.random.default_rng(0).normal(size=Y.shape)}, batch=batch, random_state=0)
+    few, enough = (ev.run("kbet", None, ci, options={"kbet": {"size": size}}).table.iloc[0] for size in (16, 15))
+    assert few["note"].endswith("no interval: 150 points are fewer than the 160 that it needs")
+    assert np.isfinite(few["value"])
+    assert np.isnan(few[["se", "conf_low", "conf_high"]].astype(float)).all()
+    assert np.isfinite(enough[["se", "conf_low", "conf_high"]].astype(float)).all()
 
 
 def test_notes_on_batches() -> None:
@@ -163,7 +176,6 @@ def test_notes_on_batches() -> None:
     results = results.table.set_index("measure")["note"]
     assert "perplexity 13, which is as much as 40 points allow" in results["ilisi"]
     assert "expected to hold 1 points of the smallest batch" in results["kbet"]
-    assert "only about 2 neighborhoods are independent" in results["kbet"]
     assert "1 of 3 labels are in 2 of 4 batches" in results["isolated_labels"]
     ev = dreval.Evaluation(Y, {"e": Y}, labels=labels, batch=expected, random_state=0)
     results = ev.run(["silhouette_batch"], None, None).table.set_index("measure")["note"]

@@ -1,4 +1,4 @@
-"""Accuracy of a nearest-neighbor classifier: scikit-learn on the same folds, votes by hand."""
+"""Accuracy of a nearest-neighbor classifier: scikit-learn without each point and on folds, votes by hand."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 from numpy.testing import assert_array_equal
+from sklearn.model_selection import LeaveOneOut, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 from strategies import pairs, tie_free_pairs
 from validation.oracles import twins
@@ -21,6 +22,7 @@ from dreval.geometry.view import view_without_group
 from dreval.measures import labels as module
 
 SEEDS = st.integers(0, 2**32 - 1)
+FOLDS = st.none() | st.integers(2, 6)  # None: leave-one-out
 
 
 def _labels(n, classes, seed):
@@ -30,8 +32,10 @@ def _labels(n, classes, seed):
 
 def _contributions(Y, labels, k, n_splits, seed, fit):
     """Right or wrong, point by point, over the package's folds; ``fit(train, codes, k, test)`` classifies."""
-    folds, is_right = module._folds(labels, n_splits, stream(seed, "folds")), np.zeros(len(Y))
-    for fold in range(n_splits):
+    folds, is_right = np.arange(len(Y)), np.zeros(len(Y))
+    if n_splits is not None:
+        folds = module._folds(labels, n_splits, stream(seed, "folds"))
+    for fold in range(n_splits or len(Y)):
         test, train = folds == fold, folds != fold
         if test.any():
             is_right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
@@ -47,6 +51,17 @@ def _naive(train, codes, k, test):
     return np.array([twins.vote(list(codes[row])) for row in near])
 
 
+@given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), seed=SEEDS)
+def test_the_default_is_leave_one_out_of_scikit_learn(pair, k, seed):
+    """Each point is predicted from all others, whatever the seed; without tied votes and distances."""
+    _X, Y = pair
+    labels = _labels(len(Y), 2, seed)
+    expected = cross_val_score(KNeighborsClassifier(k), Y, labels, cv=LeaveOneOut()).mean()
+    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, random_state=seed)
+    assert result == pytest.approx(expected, abs=1e-15)
+    assert result == dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_splits=len(Y), random_state=seed + 1)
+
+
 @given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_splits=st.integers(2, 6), seed=SEEDS)
 def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_splits, seed):
     """Without tied votes and distances the accuracy on the same folds agrees."""
@@ -58,7 +73,7 @@ def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_splits, seed
     assert result == pytest.approx(_contributions(Y, labels, k, n_splits, seed, _scikit_learn).mean(), abs=1e-15)
 
 
-@given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_splits=st.integers(2, 6), seed=SEEDS)
+@given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_splits=FOLDS, seed=SEEDS)
 def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_splits, seed):
     """Ties are broken by row number, tied votes by the nearer class; with fewer points than k all vote."""
     _X, Y = pair
@@ -79,13 +94,16 @@ def test_folds_are_stratified(n, classes, n_splits, seed):
 
 
 def test_folds_depend_on_the_seed_only():
-    """Folds are reproducible from the seed, and the same for every embedding of the data."""
+    """Folds are reproducible from the seed, and the same for every embedding; without folds no seed matters."""
     rng = np.random.default_rng(0)
     X, labels = rng.normal(size=(80, 2)), np.arange(80) % 3
-    values = [dreval.knn_accuracy(X, labels=labels, random_state=seed) for seed in range(12)]
-    repeated = [dreval.knn_accuracy(X, labels=labels, random_state=seed) for seed in range(12)]
+    values, repeated, without = (
+        [dreval.knn_accuracy(X, labels=labels, random_state=seed, n_splits=folds) for seed in range(12)]
+        for folds in (5, 5, None)
+    )
     assert values == repeated
     assert len(set(values)) > 3
+    assert len(set(without)) == 1
     assert not np.array_equal(*(module._folds(labels, 5, stream(seed, "folds")) for seed in (0, 1)))
 
 
@@ -118,18 +136,21 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     rng = np.random.default_rng(1)
     Y, labels, groups = rng.normal(size=(60, 2)), np.arange(60) % 3, random_groups(60, 4, rng)
     view = replace(neighbor_pass(Y, {"Y": Y}, k=5, groups=groups)["Y"], labels=labels, seed=3)
-    all_rows, rows = module.knn_accuracy.rule(view, 5), np.arange(0, 60, 7)
-    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5), all_rows[rows])
-    folds = module._folds(labels, 5, stream(3, "folds"))
-    reduced = view_without_group(view, 2, 5)
-    expected = np.zeros(60)
-    for fold in range(5):
-        test, train = (reduced.population[side(folds[reduced.population], fold)] for side in (np.equal, np.not_equal))
-        expected[test] = _naive(Y[train], labels[train], 5, Y[test]) == labels[test]
-    assert_array_equal(module.knn_accuracy.rule(reduced, 5), expected[reduced.rows])
+    reduced, rows = view_without_group(view, 2, 5), np.arange(0, 60, 7)
+    for n_splits, folds in ((5, module._folds(labels, 5, stream(3, "folds"))), (None, np.arange(60))):
+        all_rows = module.knn_accuracy.rule(view, 5, n_splits)
+        assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), 5, n_splits), all_rows[rows])
+        expected = np.zeros(60)
+        for fold in range(n_splits or 60):
+            test, train = (
+                reduced.population[side(folds[reduced.population], fold)] for side in (np.equal, np.not_equal)
+            )
+            if len(test):
+                expected[test] = _naive(Y[train], labels[train], 5, Y[test]) == labels[test]
+        assert_array_equal(module.knn_accuracy.rule(reduced, 5, n_splits), expected[reduced.rows])
 
 
-@given(pair=pairs(min_n=40), classes=st.integers(2, 4), k=st.integers(1, 6), n_splits=st.integers(2, 6), seed=SEEDS)
+@given(pair=pairs(min_n=40), classes=st.integers(2, 4), k=st.integers(1, 6), n_splits=FOLDS, seed=SEEDS)
 def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_splits, seed):
     """Values, ties and values without each point of permuted rows are those of the twin, in any order of calls."""
     X, Y = pair
@@ -148,7 +169,7 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_s
         )
 
 
-@given(seed=SEEDS, k=st.integers(1, 10), n_splits=st.integers(2, 6))
+@given(seed=SEEDS, k=st.integers(1, 10), n_splits=FOLDS)
 def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_splits):
     """Coinciding points are searched, the others are read from lists; fewer rows change nothing."""
     rng = np.random.default_rng(seed)

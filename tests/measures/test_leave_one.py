@@ -148,9 +148,8 @@ def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, c
     labels = np.random.default_rng(seed).integers(0, classes, n)
     assume(all(2 <= len(np.unique(np.delete(labels, h))) < n - 1 for h in range(n)))
     view = replace(_view(X, Y), labels=labels, seed=seed)
-    requested = {
-        "knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_splits": data.draw(st.integers(2, 6))}
-    }
+    folds = data.draw(st.none() | st.integers(2, 6))
+    requested = {"knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_splits": folds}}
     requested["neighborhood_hit"] = {"n_neighbors": data.draw(st.integers(1, n - 2))}
     for name, parameters in requested.items():
         result = MEASURES.card(name).without(view, **parameters)

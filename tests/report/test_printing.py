@@ -9,6 +9,7 @@ import unicodedata
 from collections.abc import Sequence
 from dataclasses import replace
 from html.parser import HTMLParser
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,9 +20,10 @@ from report_cases import simulated_results
 
 import dreval
 from dreval.errors import InputError
-from dreval.glossary import format_number, format_p, terminal_width
+from dreval.glossary import TARGETS, format_number, format_p, terminal_width
 from dreval.report.document import Document, Table, record_document, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
+from dreval.report.result_view import independent_unit, interval_assumptions
 
 X = np.random.default_rng(0).normal(size=(40, 4))
 Y = X[:, :2] + 0.1
@@ -414,3 +416,90 @@ def test_equal_failures_share_one_note() -> None:
         note for note in summary.notes if note.startswith("short, brief failed: `embeddings[...]` must have one row")
     ]
     assert sum("failed" in note for note in summary.notes) == 1
+
+
+@pytest.mark.parametrize(
+    ("method", "text"),
+    [
+        ("points", "independent donors, coordinates treated as fixed"),
+        ("classes", "independent classes, coordinates treated as fixed"),
+        ("anchors", "anchors drawn at random, coordinates treated as fixed"),
+        ("seeds", "independent seeds, points treated as fixed"),
+        ("replicates", "independent runs of the method, points treated as fixed"),
+        ("subsamples", "independent donors, method re-run on halves of them"),
+    ],
+)
+def test_each_kind_of_interval_says_what_is_independent_and_what_is_fixed(method: str, text: str) -> None:
+    """The unit is in the words of intervals over points, and every target has words."""
+    assert interval_assumptions("donors", method) == text
+    assert method in TARGETS
+
+
+def test_groups_are_the_independent_unit() -> None:
+    """Without groups points are independent; groups are named if they have a name."""
+    assert independent_unit({}) == independent_unit({"groups": None}) == "points"
+    assert independent_unit({"groups": {"count": 8, "name": "donor"}}) == "groups (donor)"
+    assert independent_unit({"groups": {"count": 8, "name": ""}}) == "groups"
+
+
+def test_outputs_begin_with_what_intervals_refer_to(tmp_path: Path) -> None:
+    """Print, page and methods paragraph say it, of intervals over points, over seeds and of tests of pairs."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+
+    def project(X: Any, n_components: int, random_state: int) -> Any:
+        return X @ np.random.default_rng(random_state).normal(size=(4, n_components))
+
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": project}, n_neighbors=8, random_state=0)
+    fixed = "independent points, coordinates treated as fixed"
+    results = ev.run("trustworthiness", None, "points")
+    assert str(results).splitlines()[1] == f"Intervals: {fixed}"
+    assert f"({fixed})" in results.paragraph("methods")
+    comparison = results.compare()
+    assert str(comparison).splitlines()[1] == f"Tests: {fixed}"
+    assert f"({fixed}), at 5 %" in comparison.paragraph("methods")
+    for record in (results, comparison):
+        record.report(tmp_path / "page.html")
+        head = (tmp_path / "page.html").read_text("utf-8").partition("<main")[0]
+        assert head.count(fixed) == 1
+    runs = ev.run("trustworthiness", None, "replicates", options={"replicates": {"n_replicates": 3}})
+    assert "independent seeds, points treated as fixed" in str(runs).replace("\n", " ")
+    without = ev.run("trustworthiness", None, None)
+    assert "independent" not in str(without) + without.paragraph("methods")
+
+
+def test_tests_in_blocks_name_their_null_hypothesis() -> None:
+    """The restriction of the permutations follows the variable in print and paragraphs, and only where there is one."""
+    rng = np.random.default_rng(0)
+    X, blocks = rng.normal(size=(60, 4)), np.arange(60) // 10
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, covariates={"age": rng.normal(size=60)}, random_state=0)
+    options = {"hsic": {"permutation": "within", "blocks": blocks}}
+    within = ev.run(None, ["hsic", "dcov"], n_resamples=99, options=options)
+    free = ev.run(None, "hsic", n_resamples=99)
+    only = ev.run(None, "hsic", n_resamples=99, options=options)
+    assert "dependence on age within blocks (HSIC" in str(only).replace("\n", " ")
+    assert "dependence on age (HSIC within blocks) (" in " ".join(str(within).split())
+    assert "within blocks" not in str(free)
+    assert "within blocks" in only.paragraph("methods")
+    assert "independence of age within blocks" in only.paragraph()
+    assert "within blocks" not in free.paragraph("methods") + free.paragraph()
+
+
+def test_verdicts_over_measures_say_once_that_they_are_not_adjusted(tmp_path: Path) -> None:
+    """Print, page, paragraph and methods paragraph each say it once; with a single measure none does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4))
+    ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=8, random_state=0)
+    results = ev.run(["trustworthiness", "continuity"], None)
+    for text in (str(results), results.paragraph(), results.paragraph("methods")):
+        assert " ".join(text.split()).count("not adjusted over measures") == 1
+    results.report(tmp_path / "page.html")
+    assert (tmp_path / "page.html").read_text("utf-8").count("not over the measures") == 1
+    assert "over measures" not in str(ev.run("trustworthiness", None))
+
+
+def test_the_interval_of_stability_names_its_target() -> None:
+    """The interval is that of infinitely many replicates of these points, not of other samples."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    text = " ".join(str(dreval.stability(X, "pca", over="halves", n_replicates=4, random_state=0)).split())
+    assert re.search(r"95 % interval \S+ to \S+ for infinitely many replicates of these points", text)

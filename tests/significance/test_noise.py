@@ -50,6 +50,40 @@ class RecordedCalls:
         return PCA(n_components).fit_transform(X)
 
 
+def _e_bh(e_values, alpha):
+    """Return which hypotheses e-BH rejects (Wang and Ramdas 2022): the k largest for the largest k with k e >= n/a."""
+    order, n = np.argsort(-e_values, kind="stable"), len(e_values)
+    counts = [k for k in range(1, n + 1) if k * e_values[order[k - 1]] >= n / alpha - 1e-9]
+    rejected = np.zeros(n, bool)
+    rejected[order[: max(counts, default=0)]] = True
+    return rejected
+
+
+@given(st.integers(0, 2**31), st.integers(1, 60), st.integers(1, 40), st.sampled_from([3, 1000]), st.floats(0.01, 0.5))
+def test_flags_are_those_of_e_bh(seed, n, replicates, levels, alpha):
+    """Flags agree with the step-up procedure on e-values counted from their definition, with and without ties."""
+    rng = np.random.default_rng(seed)
+    scores, null = rng.integers(levels, size=n) + rng.integers(3), rng.integers(levels, size=(replicates, n))
+    points = noise._points(scores.astype(float), null.astype(float), 0.0, alpha, None)
+    together = sorted([*scores, *null.ravel()], reverse=True)
+    threshold = together[replicates]
+    reached = sum(score >= threshold for score in together)
+    e_values = np.array([(replicates + 1) * n / reached if score >= threshold else 0.0 for score in scores])
+    assert_allclose(points["e_value"], e_values)
+    assert_array_equal(points["like_noise"], ~_e_bh(e_values, alpha))
+    without = noise._points(scores.astype(float), null.astype(float), alpha + 0.01, alpha, None)
+    assert without["like_noise"].all()
+
+
+def test_e_values_have_the_mean_1_over_all_data_sets():
+    """Whichever of the R + 1 data sets is taken as the data, the sum of all e-values is (R + 1) n, exactly."""
+    rng = np.random.default_rng(0)
+    for levels in (4, 10**6):
+        scores = rng.integers(levels, size=(12, 30)).astype(float)
+        sums = [noise._compound_e_values(scores[r], np.delete(scores, r, axis=0), 0.0).sum() for r in range(12)]
+        assert np.sum(sums) == pytest.approx(12 * 30)
+
+
 def test_p_values_are_those_of_plain_counts():
     k, method = 7, RecordedCalls()
     X = np.random.default_rng(1).normal(size=(40, 1)) + 0.3 * data()
@@ -68,7 +102,11 @@ def test_p_values_are_those_of_plain_counts():
     assert result.p_value <= 0.05
     q = multipletests(pooled, method="fdr_bh")[1]
     assert_allclose(result.points["q"], q)
-    assert_array_equal(result.like_noise, ~(q <= 0.05))
+    together = np.sort(np.append(null, observed))
+    reached = together >= together[-REPLICATES - 1] - 1e-12
+    e_values = (REPLICATES + 1) * len(observed) / reached.sum() * (observed >= together[-REPLICATES - 1] - 1e-12)
+    assert_allclose(result.points["e_value"], e_values)
+    assert_array_equal(result.like_noise, ~_e_bh(e_values, 0.05))
     together = np.r_[observed.mean(), null.mean(axis=1)]
     assert result.effect_size == pytest.approx((together[0] - together.mean()) / together.std(ddof=1))
 
@@ -328,7 +366,7 @@ def test_of_many_points_some_are_scored(monkeypatch):
     result = dreval.noise_test(X, "pca", n_replicates=3, random_state=0)
     assert len(result.points) == 30
     assert_allclose(result.points["score"], pca_test.points["score"].loc[result.points.index])
-    assert result.augment().shape == (30, 6)
+    assert result.augment().shape == (30, 7)
     result.plot("map")
 
 

@@ -48,7 +48,7 @@ def _single_linkage(starts, columns, values, members, place, neighbors, alpha):
 
     The core distance of a member is the distance to its ``neighbors``-th nearest other member; the distance of two
     members is their dissimilarity, or one of their core distances if it is larger. Prim's algorithm from the first
-    member, O(s^2) time and O(s) memory.
+    member, O(s^2) time and O(s) memory; of tied merges the one that it finds first comes first.
     """
     s = members.shape[0]
     core, line = np.empty(s), np.empty(s)

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.comparison.compare import TEST_NAMES
-from dreval.glossary import TARGETS, format_number, format_p
+from dreval.glossary import format_number, format_p
 from dreval.inference import intervals
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
@@ -32,12 +32,14 @@ from dreval.report.comparison_view import (
     measure_heading,
     measures_by_question,
     setting_suffix,
+    target_of_test,
+    test_assumptions,
 )
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
 from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
-from dreval.report.result_view import Column
+from dreval.report.result_view import Column, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -96,8 +98,10 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
         return record_document(title, _header(comparison), tables, list(_notes(comparison)), call, [answers])
     steps = ["--full", "--report page.html"] if shell else [".plot()", ".tidy()", ".summary(full=True)"]
     steps += [] if shell else ['.report("x.html")']
+    assumptions = test_assumptions(comparison)
+    assumption_line = [f"Tests: {assumptions}"] if assumptions else []
     options = {
-        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}"],
+        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *assumption_line],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
     return record_document(
@@ -546,7 +550,7 @@ def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
         kind, random_pairs = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
-        target = TARGETS[kind if kind in TARGETS else intervals.TARGETS[kind]]
+        target = target_text(target_of_test(kind))
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
             continue

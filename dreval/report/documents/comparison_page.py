@@ -28,6 +28,7 @@ from dreval.report.comparison_view import (
     measure_heading,
     measures_by_question,
     setting_suffix,
+    test_assumptions,
 )
 from dreval.report.document import (
     MISSING_VALUE,
@@ -181,7 +182,7 @@ def _page_question(comparison: Comparison) -> str:
 
 def _headline(comparison: Comparison) -> str:
     """Return the settings of the comparison, separated by " · "."""
-    parts = [comparison_settings(comparison)]
+    parts = [*filter(None, [comparison_settings(comparison), test_assumptions(comparison)])]
     if comparison.families and comparison.recipe.get("decided_by"):
         parts.insert(0, TEST_TITLES[comparison.recipe["decided_by"]])
     recipe = {} if comparison.results is None else comparison.results.recipe

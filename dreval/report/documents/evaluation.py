@@ -14,7 +14,7 @@ from dreval._check import check_names, check_one_of
 from dreval.comparison.compare import comparable
 from dreval.comparison.families import names_hint
 from dreval.errors import InputError
-from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
+from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.measures.core import GOALS
 from dreval.records.frames import (
     independence_rows,
@@ -54,6 +54,7 @@ from dreval.report.findings import (
     metric_text,
     noise_text,
     other_settings,
+    scheme_text,
     smallest_p_text,
     verdict,
 )
@@ -77,11 +78,14 @@ from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     Column,
     ResultView,
+    assumptions_text,
+    independent_unit,
     interval_targets,
     measure_title,
     neighbors_of,
     parameter_text,
     read_results,
+    target_text,
 )
 
 # The table for a document: embeddings and measures with intervals, the best set, and chance levels.
@@ -342,12 +346,11 @@ def _half_text(half: float) -> str:
 
 
 def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
-    """Return what the intervals refer to."""
+    """Return what the intervals refer to, if that is not the population of the points, or how methods are re-run."""
     targets = interval_targets(view.recipe, view.rows)
-    if targets == [TARGETS["points"]]:
+    if targets == [target_text("points", independent_unit(view.recipe))]:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
-        return [f"coordinates held fixed{rerun}"]
+        return ['ci="replicates" re-runs the methods'] if has_method and has_hint else []
     return [f"intervals refer to {join_and(targets)}"]
 
 
@@ -467,7 +470,9 @@ def _short_document(
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
-    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    assumptions = assumptions_text(view.recipe, view.rows)
+    about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
+    options: dict[str, Any] = {"about": about_lines, "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
@@ -543,7 +548,7 @@ def _test_answer(view: ResultView, variable: str, rows: Sequence[Mapping[str, An
         p_by_test.setdefault(row["test"].upper(), []).append(row[column])
     low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
     p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
-    limit = smallest_p_text(view, rows)
+    limit, variable = smallest_p_text(view, rows), f"{variable}{scheme_text(view, rows)}"
     p, tests = f"{'adjusted ' * adjusted}{p}{f'; {limit}' if limit else ''}", join_and(list(p_by_test))
     rejected = {test: sum(value <= LEVEL for value in values) for test, values in p_by_test.items()}
     if not any(rejected.values()):

@@ -80,6 +80,7 @@ from dreval.report.result_view import (
     DIFFERS,
     Column,
     ResultView,
+    assumptions_text,
     measure_title,
     neighbors_of,
     parameter_text,
@@ -201,8 +202,8 @@ def headline(view: ResultView) -> str:
     parts.append(metric[:1].upper() + metric[1:])
     if recipe.get("anchors"):
         parts.append(f"from {count_noun(int(recipe['anchors']), 'anchor')}")
-    has_intervals = any(row["conf_method"] for row in view.rows)
-    parts.append(f"{view.level} intervals" if has_intervals else "no intervals")
+    assumptions = assumptions_text(recipe, view.rows)
+    parts.append(f"{view.level} intervals ({assumptions})" if assumptions else "no intervals")
     seed = recipe.get("random_state")
     parts.append("" if seed is None else f"seed {seed}")
     return " · ".join(part for part in parts if part)

@@ -16,7 +16,8 @@ from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
-from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed
+from dreval.report.comparison_view import test_assumptions
+from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed, scheme_text
 from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
@@ -234,7 +235,7 @@ def _uncertainty_sentences(results: Results, markup: ParagraphMarkup) -> Iterato
     yield from _noise_sentences(results, markup)
     if has_best_sets(results):
         works = markup.cite(*INFERENCE["best set"])
-        scope = f"one-sided at 5{markup.percent}, each measure by itself"
+        scope = f"one-sided at 5{markup.percent}, each measure by itself, not adjusted over measures"
         yield f"Best embeddings: multiple comparisons with the best{works}, {scope}."
     comparison = read_results(results).comparison
     if comparison is not None:
@@ -260,6 +261,7 @@ def _test_sentence(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
     permuted = rows[rows["p_kind"] == "permutation"]
     if len(permuted):
         text += f", with {int(permuted['n_resamples'].max()):,} permutations{markup.cite(*INFERENCE['permutation'])}"
+        text += scheme_text(read_results(results), permuted.to_dict("records"))
     adjust = _adjustment(results)
     yield text + (f" and {ADJUSTMENT_PHRASES[adjust]}{markup.cite(*INFERENCE[adjust])}." if adjust else ".")
 
@@ -290,7 +292,8 @@ def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited
     if pairs:
         kind = "Pairs were compared by" if comparison.families else "Paired differences were tested two-sided with"
         phrases = [PAIR_TEST_PHRASES[name] + cite(name) for name in pairs]
-        text = f"{kind} {join_and(phrases)}, at {level}"
+        assumptions = test_assumptions(comparison)
+        text = f"{kind} {join_and(phrases)}{f' ({assumptions})' if assumptions else ''}, at {level}"
         yield text + (f", with {ADJUSTMENT_PHRASES[adjust]}{cite(adjust)}." if adjust else ".")
     by = str(recipe.get("decided_by") or "")
     if by and len(pairs) > 1:

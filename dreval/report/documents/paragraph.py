@@ -48,6 +48,7 @@ from dreval.report.findings import (
     VALUE,
     Finding,
     noise_text,
+    scheme_text,
     short_number,
     smallest_p_text,
     verdict,
@@ -303,7 +304,8 @@ def _key_sentence(view: ResultView, write: Writer) -> Iterator[str]:
         parts.append(f"brackets: {view.level} intervals")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
         adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(len(view.pair_p_values), "test"))
-        parts += ["best: 5 % level per measure"] * write.detail.minor + [f"pairwise p: {adjusted}"]
+        parts += ["best: 5 % level per measure, not adjusted over measures"] * write.detail.minor
+        parts += [f"pairwise p: {adjusted}"]
     if parts:
         yield f"{_capitalized('; '.join(parts))}."
 
@@ -341,6 +343,7 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
         kind = "" if max(len(names), 1) == len(part) == 1 else "largest " if names else "smallest "
         kind += "adjusted " * bool(part["p_adjusted"].notna().any())
         against = f" of {isolate_name(str(variable))}" if variable else ""
+        against += scheme_text(view, part.to_dict("records"))
         text = f"independence{against} for {scope} ({kind}{write.p(p)})"
         tests_by_text.setdefault(text, []).append(str(test).upper() if test in TESTS else isolate_name(str(test)))
     for text, tests in tests_by_text.items():

@@ -15,7 +15,7 @@ from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, Independen
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, is_smallest, noise_text, smallest_p_text
+from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, noise_text, smallest_p_text
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -46,11 +46,6 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "wilks": "Wilks' lambda",
 }
 MAX_ABBREVIATION = 4  # letters of a test's name that is an abbreviation
-SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
-    "within": " within blocks",
-    "blocks": " (with whole blocks of rows exchangeable)",
-    "cyclic": " (as stationary series)",
-}
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
@@ -262,8 +257,8 @@ def certificate_verdict(certificate: Certificate) -> str:
 
 
 NOISE_CAUTION = (
-    "A point that is distinguished from noise need not be right, and one that is not may be right; points like noise "
-    "are drawn hollow."
+    "A point that is distinguished from noise need not be right, and one that is not may be right; the latter are "
+    "drawn hollow."
 )
 
 
@@ -316,9 +311,12 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
         findings.append(record_finding("noise.settings", z=float(row["z"]), setting=setting_text(options), count=count))
     if test.points is not None:
         like, family = int(test.like_noise.sum()), int((test.points["p_family_wise"] <= alpha).sum())
-        counts = {"like": like, "scored": len(test.points), "family": family, "alpha": alpha}
-        points = record_finding("noise.points", by="q", **counts)
+        counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
+        points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
+        most = test.n_resamples + 1
+        if most <= counts["unlike"] < len(test.points):
+            findings.append(record_finding("noise.limit", count=test.n_resamples, most=most))
     return findings
 
 

@@ -115,7 +115,11 @@ def noise_map(test: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> F
 
     def draw() -> Figure:
         count_text = f"{int(hollow.sum()):,} of {len(test.points):,} points"  # type: ignore[arg-type]
-        text = f"Hollow: {count_text}, not distinguished from noise." if hollow.any() else "No point is like noise."
+        text = (
+            f"Hollow: {count_text}, not distinguished from noise."
+            if hollow.any()
+            else "All points are distinguished from noise."
+        )
         grid = PanelGrid(1, Reading(text), cell=SINGLE_MAP_INCHES)
         draw_points(grid.axes[0], Y, None, hollow)
         grid.name(0, short_name(test.title, 36))
@@ -511,7 +515,7 @@ def draw_map(
 
 
 @figure(
-    "the points of each embedding, colored by class or by `color`; hollow where a noise test finds them like noise",
+    "the points of each embedding, colored by class or by `color`; hollow: not distinguished from noise",
     aliases=("embedding",),
     question="What do the maps show?",
     reading="Look at which points are together; distances between clusters may mean nothing.",

@@ -153,19 +153,58 @@ TURN = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0][:2]
     ids=["circle, overlap", "cluster, overlap", "cluster, silhouette, gaussian", "cluster, silhouette, columns"],
 )
 def test_noise_among_the_points_distinguished(structure, options, share, n_simulations):
-    """Points with q <= 5 % in data with a part of noise: the test prints how many are noise, and bounds the power."""
-    runs, rejected, shares, recalls = n_simulations(500) // 5, 0, [], []
+    """Points in data with a part of noise, by e-values and by the plug-in q: how many are noise, and found.
+
+    The e-values find no more points than the plug-in q.
+    """
+    runs, rejected, shares, recalls = n_simulations(500) // 5, 0, {"e": [], "q": []}, {"e": [], "q": []}
     for run in range(runs):
         X, structured = _mixture(np.random.default_rng([run, 7]), share, structure)
         test = dreval.noise_test(X, principal, n_replicates=99, random_state=run, **options)
         rejected += test.p_value <= 0.05
-        is_significant = (test.points["q"] <= 0.05).to_numpy()
-        if is_significant.any():
-            shares.append(np.mean(~structured[is_significant]))
-            recalls.append(is_significant[structured].mean())
-    print(
-        f"{structure}, {options}, {share} structured: p <= .05 in {rejected} of {runs}; some stand out in "
-        f"{len(shares)}; of those points noise {np.mean(shares or [np.nan]):.3f}, of the structured points found "
-        f"{np.mean(recalls or [np.nan]):.3f}"
-    )
+        for kind, flagged in (("e", ~test.like_noise), ("q", (test.points["q"] <= 0.05).to_numpy())):
+            if flagged.any():
+                shares[kind].append(np.mean(~structured[flagged]))
+                recalls[kind].append(flagged[structured].mean())
+    for kind in ("e", "q"):
+        print(
+            f"{structure}, {options}, {share} structured, {kind}: p <= .05 in {rejected} of {runs}; some stand out in "
+            f"{len(shares[kind])}; of those points noise {np.mean(shares[kind] or [np.nan]):.3f}, of the structured "
+            f"points found {np.mean(recalls[kind] or [np.nan]):.3f}"
+        )
     assert rejected >= 0.4 * runs
+    assert sum(recalls["e"]) <= sum(recalls["q"]) + 1e-9
+
+
+def closeness(X, Y):
+    """Return the distance to the fifth neighbor in the embedding, negated: large inside a tight cluster."""
+    return -np.sort(np.sqrt(np.square(Y[:, None] - Y).sum(axis=2)), axis=1)[:, 5]
+
+
+def test_power_of_the_points_distinguished_from_noise(n_simulations):
+    """Of the points of a tight cluster e-values find at least .8, and the plug-in q more, with more noise."""
+    runs, found, noise = n_simulations(100), {"e": [], "q": []}, {"e": [], "q": []}
+    for run in range(runs):
+        X, structured = _mixture(np.random.default_rng([run, 7]), 0.3, "tight cluster")
+        test = dreval.noise_test(X, principal, measure=closeness, n_replicates=99, random_state=run)
+        for kind, flagged in (("e", ~test.like_noise), ("q", (test.points["q"] <= 0.05).to_numpy())):
+            found[kind].append(flagged[structured].mean())
+            noise[kind].append(np.mean(~structured[flagged]) if flagged.any() else 0.0)
+    for kind in ("e", "q"):
+        print(f"tight cluster, {kind}: found {np.mean(found[kind]):.3f}, noise {np.mean(noise[kind]):.3f}")
+    assert 0.8 <= np.mean(found["e"]) <= np.mean(found["q"])
+    assert np.mean(noise["e"]) <= np.mean(noise["q"])
+
+
+@pytest.mark.parametrize("statistic", [nearness, "auto"], ids=["score without ties", "overlap"])
+def test_level_of_the_points_distinguished_from_noise(statistic, n_simulations):
+    """In independent columns any point is distinguished in at most 5 % of data sets, whatever the global p."""
+    runs, flagged, by_q = n_simulations(1000), 0, 0
+    for run in range(runs):
+        X = np.random.default_rng([run, 11]).normal(size=(60, 5))
+        test = dreval.noise_test(X, principal, random_state=run, measure=statistic, n_neighbors=6, n_replicates=39)
+        e_values = test.points["e_value"]
+        flagged += e_values.sum() >= len(X) / 0.05  # without the condition on p, which only lowers it
+        by_q += (test.points["q"] <= 0.05).any()
+    print(f"any point distinguished: by e-values {flagged / runs:.3f}, by the plug-in q {by_q / runs:.3f}")
+    assert flagged / runs <= 0.05 + 3 * math.sqrt(0.05 * 0.95 / runs)

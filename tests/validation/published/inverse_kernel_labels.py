@@ -102,7 +102,7 @@ def cell(data: str, method: str, rows: int | None = None, first: int | None = No
         scores["seconds"] = max(scores["seconds"], seconds)
         for n_components in (d,) if method in SEARCHED else COMPONENTS:
             Z = Y[:, :n_components]
-            accuracy = dreval.knn_accuracy(Z, labels=y, n_neighbors=NEIGHBORS, random_state=0)
+            accuracy = dreval.knn_accuracy(Z, labels=y, n_neighbors=NEIGHBORS, n_splits=5, random_state=0)
             scores |= {f"{n_components},{k}": float(accuracy[k]) for k in NEIGHBORS}
     return scores
 

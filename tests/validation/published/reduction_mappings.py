@@ -27,7 +27,7 @@ def cell(method: str, draw: int, points: int = 300) -> dict[str, float]:
     stack = dreval.simulate("stacked_gaussians", n=points, random_state=draw)
     Y = quiet(lambda: METHODS[method](draw).fit_transform(stack.data))
     q, b = dreval.q_nx(stack.data, Y), dreval.b_nx(stack.data, Y)
-    scores = {"accuracy": float(dreval.knn_accuracy(Y, labels=stack.labels, random_state=0))}
+    scores = {"accuracy": float(dreval.knn_accuracy(Y, labels=stack.labels, n_splits=5, random_state=0))}
     for k in KS:
         near = min(q.index, key=lambda at, k=k: abs(at - k))
         scores |= {f"Q({k})": float(q[near]), f"B({k})": float(b[near])}

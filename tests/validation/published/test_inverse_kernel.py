@@ -59,7 +59,7 @@ def test_ikd_of_digits_agrees_with_figure_3_by_neighbors_only():
     X, y = np.asarray(digits.data, float)[rows], np.asarray(digits.labels)[rows]
 
     def accuracy(method):
-        return dreval.knn_accuracy(method.fit_transform(X), labels=y, n_neighbors=10, random_state=0)
+        return dreval.knn_accuracy(method.fit_transform(X), labels=y, n_neighbors=10, n_splits=5, random_state=0)
 
     by_neighbors, by_threshold = accuracy(IKD(2, **AUTHORS)), accuracy(IKD(2))
     pca, isomap = accuracy(PCA(2)), accuracy(Isomap(2, n_neighbors=10, disconnected="connect"))
@@ -100,7 +100,7 @@ def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
         X, y = np.asarray(file["X"], float)[:1500], file["y"][:1500]
     embeddings = {"KPCA": KernelPCA(10, kernel="cosine").fit_transform(X), "IKD": IKD(10, **AUTHORS).fit_transform(X)}
     accuracy = {
-        (name, d): dreval.knn_accuracy(Y[:, :d], labels=y, n_neighbors=10, random_state=0)
+        (name, d): dreval.knn_accuracy(Y[:, :d], labels=y, n_neighbors=10, n_splits=5, random_state=0)
         for name, Y in embeddings.items()
         for d in (5, 10)
     }
