@@ -513,6 +513,7 @@ class Evaluation:
         *,
         n_resamples: int = 999,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        progress: bool | None = None,
     ) -> CostEstimate:
         """Estimate seconds and MiB of ``run`` with the same arguments, before it is run.
 
@@ -522,8 +523,8 @@ class Evaluation:
 
         Parameters
         ----------
-        measures, tests, ci, n_resamples, options
-            As in ``run``, with the same errors.
+        measures, tests, ci, n_resamples, options, progress
+            As in ``run``, with the same errors. The bar counts the runs on samples.
 
         Returns
         -------
@@ -563,10 +564,14 @@ class Evaluation:
         m = self.anchors or self.data.n
         sizes = sample_sizes(self.data.n, max((task.k for task in plan.measures), default=1)) if embedded else ()
         samples = [Sample.of(self.data, embedded, plan, m, size) for size in sizes]
-        for sample in samples[1:]:  # loads and compiles code
-            self._timed(sample)
-        seconds = [self._timed(sample) for sample in samples]
-        timed = list(zip(samples, seconds, strict=True))
+        runs, seconds = [*samples[1:], *samples], []  # the first loads and compiles code
+        with open_progress(progress) as bar:
+            bar.reset(total=len(runs))
+            for sample in runs:
+                bar.set_description(f"estimate from {sample.data.n} points")
+                seconds.append(self._timed(sample))
+                bar.update(1)
+        timed = list(zip(samples, seconds[len(samples[1:]) :], strict=True))
         return estimate(self.data, m, plan, missing, list(embedded), timed, self.n_jobs)
 
     def _values(self, measures: Any) -> tuple[Evaluation, list[MeasureRow]]:
