@@ -38,7 +38,9 @@ dreval card NAME prints all on one of them, dreval recommend the goals.
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("list", _list, "List measures, methods, tests, data sets, figures and goals.", EPILOG)
-    parser.add_argument("kind", nargs="?", **one_of(list(KINDS)), help="what to list; without it, what can be listed")
+    parser.add_argument(
+        "kind", nargs="?", metavar="KIND", **one_of(list(KINDS)), help=f"{', '.join(KINDS)}; without it, these kinds"
+    )
     parser.add_argument("--markdown", action="store_true", help="as a Markdown table")
     add_answer(parser, "kind, items (name, what)")
 

@@ -170,8 +170,7 @@ DOCUMENTS = [
     (("report", "out.dreval", "r.md"), "report"),
     (("recommend",), "goals"),
     (("recommend", "batches"), "goal question measures table evidence"),
-    (("card", "hsic"), "kind name title question caution cost reference parameters "
-     "variables null statistic effect_size needs second nulls memory tolerance"),
+    (("card", "map"), "kind name title question caution cost reference parameters reading of several aliases"),
     (("sweep", "data.csv", "-m", "isomap", "--grid", "n_neighbors=10,15", "--random-state", "0"),
      "recipe best_set table notes"),
 ]  # fmt: skip
