@@ -140,7 +140,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _InternalErrors():
             return _run(options)
     except KeyboardInterrupt:
-        hint = "; the same command continues from here" if getattr(options, "store", None) else ""
+        hint = "; the same command continues from here" if getattr(options, "journal", None) else ""
         _print_error(f"stopped{hint}")
         return ExitCode.INTERRUPTED
     except MemoryError as error:

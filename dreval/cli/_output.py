@@ -169,7 +169,7 @@ def check_files(options: Any, read: Iterable[str | None], of: str | None = None)
     ``read`` are the files that the command reads; ``of`` is "results" or "comparison", whose figures are drawn.
     """
     read = list(read)
-    paths = {name: getattr(options, name, None) for name in ("journal", "store", "save", "report", "table")}
+    paths = {name: getattr(options, name, None) for name in ("journal", "journal", "save", "report", "table")}
     outputs = [(f"--{name}", path) for name, path in paths.items()]
     check_different([*outputs, *(("--plot", path) for _, path in options.plot)])
     check_report(paths["report"], "--report", read)
@@ -227,7 +227,7 @@ def _write_table(record: Any, options: Any, path: Path) -> None:
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
     """Check, before anything is computed, that a file can be written and is not one of the files ``read``.
 
-    Nor may it be the file of a study or a store. ``check_different`` compares the outputs of one command.
+    Nor may it be the file of a study or a journal. ``check_different`` compares the outputs of one command.
     """
     if path is None:
         return

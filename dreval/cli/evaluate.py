@@ -97,7 +97,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="only estimate seconds and MiB of this evaluation; no method is run",
     )
     files = add_files(parser, "result")
-    add_arguments(files, f"{EVALUATION}.run", ("store",))
+    add_arguments(files, f"{EVALUATION}.run", ("journal",))
     add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
 
 
@@ -148,7 +148,7 @@ def _evaluate(options: Any, say: Printer) -> int:
         **requested,
         conf_level=options.conf_level,
         adjust=None if options.adjust == "none" else options.adjust,
-        store=options.store,
+        journal=options.journal,
     )
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
     results = with_command(with_option_names(results, options), options, *seed)
