@@ -26,7 +26,7 @@ dreval list prints what has a card.
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("card", _card, "Print what a measure, test or method computes, and its source.", EPILOG)
-    parser.add_argument("name", help="of a measure, test, method, data set, figure, analysis or score")
+    parser.add_argument("name", help="of a measure, test, method, data set, figure or analysis")
     add_arguments(parser, "dreval.registry:card", ("kind",))
     add_answer(parser, "kind, and the fields of the card")
 

@@ -1,4 +1,4 @@
-"""The command ``dreval list``: names of measures, methods, tests, data sets, figures and scores; measures for goals."""
+"""The command ``dreval list``: names of measures, methods, tests, data sets, figures, analyses; measures for goals."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from typing import TYPE_CHECKING, Any
 from dreval.cli._arguments import one_of
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_answer, json_text
-from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
 if TYPE_CHECKING:
     from dreval.cli._main import CommandParser
 
-REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, SCORES)}
+REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, ANALYSES)}
 GOALS = "goals"
 KINDS = {  # what can be listed, with an example
+    "analyses": "of data or of one embedding, in Python, as intrinsic_dimension",
     "datasets": "bundled data, readers and simulations, as wdbc",
     "figures": "kinds of figures, as map",
     GOALS: "what to read off an embedding, with its measures, as neighbors",
     "measures": "of one embedding or of a method, as trustworthiness",
     "methods": "bundled methods, as umap",
-    "scores": "tables of scores of the points, in Python, as singularity_score",
     "tests": "of independence, or against noise, as hsic",
 }
 EPILOG = f"""examples:
