@@ -169,7 +169,7 @@ def check_files(options: Any, read: Iterable[str | None], of: str | None = None)
     ``read`` are the files that the command reads; ``of`` is "results" or "comparison", whose figures are drawn.
     """
     read = list(read)
-    paths = {name: getattr(options, name, None) for name in ("journal", "journal", "save", "report", "table")}
+    paths = {name: getattr(options, name, None) for name in ("journal", "save", "report", "table")}
     outputs = [(f"--{name}", path) for name, path in paths.items()]
     check_different([*outputs, *(("--plot", path) for _, path in options.plot)])
     check_report(paths["report"], "--report", read)

@@ -797,6 +797,8 @@ class Evaluation:
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
             data=self.data.table,
+            _variables=self.data.named_variables(),
+            _palettes=self.data.palettes,
             _left_out={
                 name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
             },
