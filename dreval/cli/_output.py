@@ -71,6 +71,7 @@ def _summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
     from dreval.records.results import Results
+    from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
         from dreval.report.documents.evaluation import summarize
@@ -80,7 +81,13 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.comparison import comparison_summary
 
         return comparison_summary(record, full, shell=True)
-    return record.summary(full)
+    if isinstance(record, Sweep):
+        from dreval.report.documents.sweep import sweep_summary
+
+        return sweep_summary(record, full, shell=True)
+    from dreval.report.documents.study import printed_study
+
+    return printed_study(record, full, shell=True)
 
 
 def _document(record: Any) -> dict[str, Any]:

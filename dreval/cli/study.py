@@ -146,7 +146,9 @@ def _report(options: Any, say: Printer) -> int:
 
 def _print_status(study: Any, options: Any, say: Printer) -> int:
     """Print the state of the study and its answers, and return the exit code."""
-    say(json_text(study_document(study)) if options.json else str(study))
+    from dreval.report.documents.study import printed_study
+
+    say(json_text(study_document(study)) if options.json else str(printed_study(study, shell=True)))
     status = study.status()
     return ExitCode.OK if status.complete and not status.count("failed") else ExitCode.FAILED
 

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import call, without_call
+from cli_runs import call
 from scipy import sparse
 
 import dreval
@@ -441,13 +441,14 @@ def test_the_command_line_on_a_file(
     assert (code, err) == (0, "")
     expected = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
     expected_result = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **expected)
-    message = str(expected_result.run().summary()).replace(
-        ".summary(full=True), .report(path)", "--full, --report page.html"
-    )
-    message = message.replace("summary(full=True)", "--full")
-    assert [part.split() for part in without_call(out)[:-1]] == [part.split() for part in without_call(message)]
+    text = str(expected_result.run().summary()).replace("summary(full=True)", "--full")
+    assert out.rpartition("Next: ")[0].split() == text.rpartition("Next: ")[0].split()
+    assert out.endswith("Next: --full  --report page.html\n\nresult written to r.dreval\n")
     dreval.load_results("r.dreval").to_anndata(adata)
     assert adata.obs["dreval_trustworthiness_X_umap"].notna().all()
+    code, out, _ = call(capfd, "evaluate", "cells.h5ad", "-k", "4", "--ci", "none", "--json")  # all maps in obsm
+    assert code == 0
+    assert list(json.loads(out)["recipe"]["sources"]) == ["X_pca", "X_umap"]
     code, _, err = call(capfd, "evaluate", "cells.h5ad", "--layer", "X_pca", "-e", "X_umap")
     assert (code, "`--layer` must be a layer" in err) == (2, True)
     assert call(capfd, "embed", "cells.h5ad", "pca", "pca.csv", "--layer", "counts", "--quiet") == (0, "", "")

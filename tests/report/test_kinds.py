@@ -213,7 +213,7 @@ def test_points_are_colored_by_the_name_of_a_variable(tmp_path):
     assert {"1", "2", "3"} <= set(texts(results.plot(color="batch")))
     counts = pd.Series(np.arange(60), name="counts")
     assert "counts" in texts(results.plot(color=counts))
-    assert "19" in texts(results.plot(color=counts % 20))
+    assert "other (9 classes)" in texts(results.plot(color=counts % 20))
     with pytest.raises(UnknownName, match=r"got 'aeg'\. Did you mean 'age'\? Variables: age, site, labels, batch\."):
         results.plot(color="aeg")
     with pytest.raises(InputError, match=r"`color` must be values of a loaded result: got 'age'"):
