@@ -94,10 +94,12 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     add_arguments(arguments, STUDY, ARGUMENTS[2:], defaults=False, **SHELL)
     add_arguments(parser, f"{STUDY}.run", ("n_jobs", "limit", "retry_failed"))
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser.add_argument("--full", action="store_true", help="print all notes, settings and cells")
     parser = step("status", _status, "Print the state of all cells.", STATUS)
     parser.add_argument("file", type=Path, help="file of a study")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser.add_argument("--full", action="store_true", help="print all notes, settings and cells")
     parser = step("report", _report, "Write a report of the results.", REPORT)
     parser.add_argument("file", type=Path, help="file of a study")
     parser.add_argument("report", type=Path, help="path of the report (.html .md)")
@@ -148,7 +150,7 @@ def _print_status(study: Any, options: Any, say: Printer) -> int:
     """Print the state of the study and its answers, and return the exit code."""
     from dreval.report.documents.study import printed_study
 
-    say(json_text(study_document(study)) if options.json else str(printed_study(study, shell=True)))
+    say(json_text(study_document(study)) if options.json else str(printed_study(study, options.full, shell=True)))
     status = study.status()
     return ExitCode.OK if status.complete and not status.count("failed") else ExitCode.FAILED
 

@@ -136,8 +136,13 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
-# Keywords of ``run`` that users pass to ``Evaluation``.
-KEYWORDS_OF_RUN = {
+# Keywords of ``run`` and of other packages that users pass to ``Evaluation``, with what has that purpose here.
+KEYWORDS_ELSEWHERE = {
+    "basis": 'Evaluation(adata, "X_umap")',
+    "color": 'Evaluation(...).run().plot(color="cell_type")',
+    **dict.fromkeys(("groupby", "target", "y"), "Evaluation(..., labels=y)"),
+}
+KEYWORDS_ELSEWHERE |= {
     name: f"Evaluation(...).run({name}=...)"
     for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "journal", "progress")
 }
@@ -258,7 +263,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
-    @partial(keywords_checked, elsewhere=KEYWORDS_OF_RUN)
+    @partial(keywords_checked, elsewhere=KEYWORDS_ELSEWHERE)
     def __init__(
         self,
         data: Any,

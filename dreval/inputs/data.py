@@ -331,9 +331,10 @@ def as_data(
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
     parts: dict[str, Any] = {"header": header, "other_header": raw.other_header}
-    name = None if label_vector is None else label_vector.name
-    of_labels = {"labels": raw.palettes[name]} if name in raw.palettes else {}
-    parts |= {"obs": raw.extra, "palettes": {**raw.palettes, **of_labels}}
+    palettes = dict(raw.palettes)
+    if label_vector is not None and label_vector.name in palettes:
+        palettes["labels"] = palettes[label_vector.name]
+    parts |= {"obs": raw.extra, "palettes": palettes}
     return Data(table, sha256, columns, *fields, reserve, metric, batches, types, **parts)
 
 
