@@ -109,7 +109,7 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
         (("report", "r.dreval", "o.pdf"), "`report` must end in .html or .md: got 'o.pdf'"),
         (("report", "r.dreval", "no/o.md"), "`report` must be in an existing folder: got 'no'"),
         (("report", "r.dreval", "r.dreval"), "`report` must not be a file that is read"),
-        (("show", "r.dreval", "--plot", "mapp=o.png"), "`--plot` must be a known name: got 'mapp'. Did you mean 'map'"),
+        (("show", "r.dreval", "--plot", "mpa=o.png"), "`--plot` must be a known name: got 'mpa'. Did you mean 'map'"),
         (("show", "r.dreval", "--plot", "o.gif"), "`--plot` must end in .png or .svg or .pdf: got 'o.gif'"),
         (("show", "r.dreval", "--table", "o.xlsx"), "`--table` must end in .csv: got 'o.xlsx'"),
         (("compare", "r.dreval", "--plot", "map=o.png"), "`--plot` must be a known name: got 'map'"),
