@@ -132,9 +132,13 @@ def load_saved(path: str) -> Any:
             from dreval.records.archive import load_results
 
             return load_results(path)
-        from dreval.study.study import Study
+    from dreval.storage.study_file import is_study
+    from dreval.study.study import Study
 
+    if is_study(path):
         return Study.open(path)
+    hint = "Repeat its command with --save out.dreval: what is finished is read from the journal."
+    raise InputError("saved", "must be the journal of a study", f"{path!r}, the journal of a run", hint)
 
 
 def add_files(parser: argparse.ArgumentParser, noun: str = "", kind: str = "KIND", kinds: str = "") -> Any:

@@ -106,6 +106,10 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
         (("show", "no.dreval"), "`saved` must be an existing file: got 'no.dreval'"),
         (("show", "data.csv"), "`saved` must be a file written by `save` of a result: got 'data.csv'"),
         (("report", "data.csv", "o.html"), "`saved` must be a file written by `save`"),
+        (
+            ("show", "run.journal"),
+            "`saved` must be the journal of a study: got 'run.journal', the journal of a run",
+        ),
         (("report", "r.dreval", "o.pdf"), "`report` must end in .html or .md: got 'o.pdf'"),
         (("report", "r.dreval", "no/o.md"), "`report` must be in an existing folder: got 'no'"),
         (("report", "r.dreval", "r.dreval"), "`report` must not be a file that is read"),
@@ -118,7 +122,7 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
 )
 def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
     """Invalid input is code 2 and one line on stderr with four parts; nothing is printed or written."""
-    run(*EVALUATE, "-e", "pca", "--measures", "stress", "--save", "r.dreval")
+    run(*EVALUATE, "-e", "pca", "--measures", "stress", "--save", "r.dreval", "--journal", "run.journal")
     files = set(Path().iterdir())
     code, out, err = run(*arguments)
     assert (code, out, set(Path().iterdir())) == (2, "", files)

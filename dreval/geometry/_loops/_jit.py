@@ -20,7 +20,7 @@ from numba.core import event
 from numba.misc.appdirs import AppDirs
 
 NOTICE_DELAY_SECONDS = 2.0  # of compiling, after which a message is written
-MESSAGE = "dreval compiles its loops for this machine, about a minute; later runs find them on disk.\n"
+MESSAGE = "dreval compiles its loops for this machine, once; this takes up to a minute."
 
 
 class CompileNotice(event.Listener):  # type: ignore[misc]
@@ -44,7 +44,8 @@ class CompileNotice(event.Listener):  # type: ignore[misc]
             is_wanted = os.environ.get("DREVAL_NOTICES") != "0" and current_process().name == "MainProcess"
             with contextlib.suppress(OSError, ValueError):  # a stream that is closed or broken
                 if is_wanted and sys.stderr is not None:
-                    sys.stderr.write(MESSAGE)
+                    is_terminal = sys.stderr.isatty()  # which may show a progress bar on this line
+                    sys.stderr.write(f"\r{MESSAGE:<79}\n" if is_terminal else f"{MESSAGE}\n")
                     sys.stderr.flush()
 
     def on_end(self, _: Any) -> None:
