@@ -50,7 +50,7 @@ SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
 INTERVALS = {
     "default": "anchors if there are any, else points",
-    "points": "other points of the population; map fixed",
+    "points": "other points of the population, map fixed",
     "subsampling": "the same, from random halves of the points",
     "replicates": "further runs of the method",
     "anchors": "all points, from the anchors",
@@ -64,7 +64,7 @@ SHELL = {
     },
     "ci": {
         "help": "\n".join(
-            ["what intervals refer to (default)", *(f"{name:<12} {text}" for name, text in INTERVALS.items())]
+            ["what intervals refer to (default)", *(f"{name + ':':<13}{text}" for name, text in INTERVALS.items())]
         )
     },
 }

@@ -164,7 +164,7 @@ def test_help_lists_the_options(run: Any, command: tuple[str, ...]) -> None:
         assert "names from dreval list measures" in text
         assert "exit codes: 0 done, 1 some embedding failed, or has no value of" in text
         assert set(INTERVALS) == set(CI_WORDS)
-        assert all(f"\n{'':24}{kind:<12} {meaning}\n" in out for kind, meaning in INTERVALS.items())
+        assert all(f"\n{'':24}{kind + ':':<13}{meaning}\n" in out for kind, meaning in INTERVALS.items())
     if command == ("embed",):
         assert f"one of {len(METHODS.names())}, see: dreval list methods" in text
 
