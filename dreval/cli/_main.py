@@ -49,8 +49,9 @@ class CommandParser(argparse.ArgumentParser):
         elif unrecognized != message and not unrecognized.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
         elif unrecognized != message:
-            nearest = nearest_name(argument.partition("=")[0].strip("-").replace("-", "_"), self.flags)
-            message += f" (did you mean --{nearest.replace('_', '-')}?)" if nearest else ""
+            names = {flag.removeprefix("--").replace("-", "_"): flag for flag in self.flags.values()}
+            nearest = nearest_name(argument.partition("=")[0].strip("-").replace("-", "_"), names)
+            message += f" (did you mean {names[nearest]}?)" if nearest else ""
         super().error(printable(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -79,9 +80,9 @@ class CommandParser(argparse.ArgumentParser):
         return options, unrecognized
 
     @property
-    def flags(self) -> set[str]:
-        """Names of the Python arguments that are options of this command."""
-        return {action.dest for action in self._actions if action.option_strings}
+    def flags(self) -> dict[str, str]:
+        """The options of this command by the names of the Python arguments."""
+        return {action.dest: max(action.option_strings, key=len) for action in self._actions if action.option_strings}
 
     def steps(self, metavar: str) -> Callable[..., CommandParser]:
         """Return a function ``add(name, run, about, epilog)`` that adds subcommands; without one, print the help."""
@@ -156,8 +157,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _flags(options: Any) -> dict[str, str]:
     """Return the options of a command, and commands that list names, by the Python arguments and functions."""
-    flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
-    flags |= {
+    flags = options.parser.flags | {
         call: f"dreval list {registry.plural}" for registry in REGISTRIES_BY_KIND.values() for call in registry.listing
     }
     return flags | {"options['replicates']['n_replicates']": "--n-replicates"}

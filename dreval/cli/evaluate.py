@@ -48,7 +48,7 @@ EVALUATION = "dreval.evaluation.evaluation:Evaluation"
 VARIABLES = ("labels", "batch", "latent", "covariates", "ids", "header", "layer", "use_rep")
 SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
-INTERVALS = {
+INTERVALS = {  # what intervals of each kind refer to
     "default": "anchors if there are any, else points",
     "points": "other points of the population, map fixed",
     "subsampling": "the same, from random halves of the points",
@@ -194,7 +194,9 @@ def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any
     try:
         data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)
     except DrevalError as error:
-        raise error if options.covariates else error.named({"covariates": "blocks"}) from error
+        if options.covariates:
+            raise
+        raise error.named({"covariates": "blocks"}) from error
     covariates = dict(data.covariates)
     blocks = covariates[options.blocks] if is_listed else covariates.pop(list(covariates)[-1])
     if data.ids is not None:  # so that they are matched by name, as all else

@@ -71,7 +71,7 @@ def test_a_command_with_subcommands_prints_its_help(run: Any, name: str) -> None
 @each("name", ANSWERS)
 def test_every_command_has_json_and_quiet(name: str) -> None:
     """Both are options, and the help names the keys of the document."""
-    assert {"json", "quiet"} <= ANSWERS[name].flags
+    assert {"json", "quiet"} <= ANSWERS[name].flags.keys()
     helped = {action.dest: action.help for action in ANSWERS[name]._actions}
     assert helped["json"].startswith("print one JSON document: ")
 
