@@ -146,12 +146,11 @@ class Data:
         labels, batch = (None if vector is None else vector.codes for vector in (self.labels, self.batch))
         return {"labels": labels, "latent": self.latent, "batch": batch}
 
-    def named_variables(self) -> pd.DataFrame:
+    def named_variables(self) -> dict[str, Any]:
         """Return all variables of the points by name: columns of ``obs``, covariates, labels and batches."""
         vectors = {vector.name: vector.values for vector in (self.labels, self.batch) if vector is not None}
-        frame = pd.DataFrame({**self.covariates, **vectors}, index=range(self.n))
-        obs = frame[[]] if self.obs is None else self.obs.set_axis(frame.index)
-        return pd.concat([obs, frame[[name for name in frame if name not in obs]]], axis=1)
+        columns = {} if self.obs is None else {str(name): self.obs[name] for name in self.obs}
+        return {**self.covariates, **vectors, **columns}
 
     @property
     def sparse(self) -> bool:

@@ -233,7 +233,7 @@ class Results(Record):
     # For each embedding whose method was re-run, values per point of noise tests and of stability; see `augment`.
     _reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     # Variables of the points by name, and the colors of the classes of some, for figures; in memory only.
-    _variables: pd.DataFrame | None = field(default=None, repr=False)
+    _variables: Mapping[str, Any] | None = field(default=None, repr=False)
     _palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @property
@@ -305,7 +305,12 @@ class Results(Record):
             hint = "Pass the values, as the data of the evaluation and its variables are never saved."
             raise InputError(argument, "must be values of a loaded result", repr(name), hint)
         if name in self._variables:
-            return self._variables[name]
+            values = pd.Series(self._variables[name])
+            if values.isna().any():
+                is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+                values = values.astype(np.float64 if is_number else object)
+                values = values if is_number else values.where(values.notna(), None)
+            return values.set_axis(range(len(values))).rename(name)
         columns = list(self.recipe.get("columns") or ())
         if name in columns:
             column = self.data[:, columns.index(name)]

@@ -220,6 +220,22 @@ def test_points_are_colored_by_the_name_of_a_variable(tmp_path):
         dreval.load_results(results.save(tmp_path / "r.dreval")).plot(color="age")
 
 
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        *((kind, [1, None, 2]) for kind in ("Int64", "Float32", "float64")),
+        *((kind, ["a", None, "b"]) for kind in ("category", "string", "object", "str")),
+        ("boolean", [True, None, False]),
+    ],
+)
+def test_missing_values_of_a_variable_are_gray(three_embeddings, kind, values):
+    """Columns of every type of pandas, as those of ``obs``: numbers on a scale, else classes."""
+    column = pd.Series([*values] * 20, dtype=kind)
+    labels = texts(dataclasses.replace(three_embeddings, _variables={"v": column}).plot(color="v"))
+    assert "gray: missing" in labels or "unlabeled" in labels
+    assert ("gray: missing" in labels) == (kind in ("Int64", "Float32", "float64"))
+
+
 def test_an_embedding_is_no_kind_of_figure(three_embeddings):
     """The error says how to draw the figure of one embedding."""
     with pytest.raises(InputError, match=r"got 'a', an embedding\. Pass embedding='a', or write results\['a'\]"):
