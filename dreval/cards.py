@@ -10,7 +10,7 @@ from typing import Any, ClassVar, ParamSpec, Protocol, TypeVar
 
 from dreval._check import check_one_of
 from dreval.errors import DrevalError, InputError
-from dreval.glossary import block
+from dreval.glossary import Described
 from dreval.references import Citation
 
 P = ParamSpec("P")
@@ -19,7 +19,7 @@ Thing = TypeVar("Thing", bound=Callable[..., Any])  # a function or a class
 
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
-class Card:
+class Card(Described):
     """The declared properties of an entry; a subclass adds those of one kind.
 
     Lists, tables, reports, the command line, the site and contract tests read them.
@@ -83,9 +83,6 @@ class Card:
 
     def __hash__(self) -> int:
         return hash((self.kind, self.name))
-
-    def __repr__(self) -> str:
-        return block(self.heading(), self.lines())
 
 
 class Decorator(Protocol):

@@ -6,6 +6,7 @@ import math
 import textwrap
 import unicodedata
 from collections.abc import Iterable, Mapping
+from html import escape
 from typing import Any
 
 __all__ = [
@@ -288,6 +289,26 @@ def part_texts(parts: Iterable[tuple[str, Any]]) -> dict[str, str]:
     }
 
 
+class Described:
+    """What is printed as a title with named texts, and in a notebook as a table of them."""
+
+    def heading(self) -> str:
+        """Return the first printed line."""
+        raise NotImplementedError
+
+    def lines(self) -> dict[str, str]:
+        """Return the printed texts by their names; empty ones are left out."""
+        raise NotImplementedError
+
+    def __repr__(self) -> str:
+        return block(self.heading(), self.lines())
+
+    def _repr_html_(self) -> str:
+        cell, rows = 'style="text-align:left"', {name: text for name, text in self.lines().items() if text}
+        parts = [f"<tr><th {cell}>{escape(name)}</th><td {cell}>{escape(rows[name])}</td></tr>" for name in rows]
+        return f"<table><caption {cell}>{escape(self.heading())}</caption>{''.join(parts)}</table>"
+
+
 def block(title: str, entries: Mapping[str, str]) -> str:
     """Return a title and lines ``name: text`` wrapped to the width of a terminal; entries without text are left out.
 
@@ -298,7 +319,7 @@ def block(title: str, entries: Mapping[str, str]) -> str:
       name: trustworthiness
       range: 0 to 1
     """
-    lines = [title]
+    lines = textwrap.wrap(title, TERMINAL_WIDTH)
     for name, text in entries.items():
         line = f"{name}: {' '.join(text.split())}"
         lines += textwrap.wrap(line, TERMINAL_WIDTH, initial_indent="  ", subsequent_indent="      ") if text else []

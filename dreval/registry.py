@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dreval._check import check_one_of, resolve_alias
-from dreval.errors import InputError
+from dreval.errors import Hint, InputError
 
 __all__ = [
     "ANALYSES",
@@ -295,8 +295,8 @@ def card(name: str, kind: str | None = None) -> Any:
         return TESTS.card(name.removesuffix(TESTS.suffix))
     kinds = [key for key, registry in REGISTRIES_BY_KIND.items() if resolve_alias(name, registry.names()) in registry]
     if len(kinds) > 1:
-        hint = f"Pass kind={kinds[0]!r} or kind={kinds[1]!r}."
-        raise InputError("name", "must name one thing", f"{name!r}, a {' and a '.join(kinds)}", hint)
+        received, hints = f"{name!r}, a {' and a '.join(kinds)}", [Hint("kind", kind) for kind in kinds[:2]]
+        raise InputError("name", "must name one thing", received, "Pass {one} or {two}.", one=hints[0], two=hints[1])
     if not kinds:
         names = [entry for registry in REGISTRIES_BY_KIND.values() for entry in registry]
         listing = tuple(call for registry in REGISTRIES_BY_KIND.values() for call in registry.listing)

@@ -14,6 +14,7 @@ from typing import ClassVar
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
 os.environ["MPLBACKEND"] = "Agg"
+os.environ["DREVAL_NOTICES"] = "0"  # of a cold start, which tests of stderr do not expect
 
 import each
 import pytest

@@ -870,14 +870,14 @@ MUTANTS = [
     ),
     Mutant(
         "cli/evaluate.py",
-        "DONE if complete and not results.failed else INCOMPLETE",
-        "DONE if complete else INCOMPLETE",
+        "ExitCode.OK if complete and not results.failed else ExitCode.FAILED",
+        "ExitCode.OK if complete else ExitCode.FAILED",
         "cli/test_cli.py",
     ),
     Mutant(
         "cli/_main.py",
-        "raise SystemExit(INTERNAL_ERROR) from None",
-        "raise SystemExit(INVALID_INPUT) from None",
+        "raise SystemExit(ExitCode.DEFECT) from None",
+        "raise SystemExit(ExitCode.REFUSED) from None",
         "cli/test_cli.py cli/test_cli_help.py",
     ),
     Mutant(

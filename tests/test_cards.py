@@ -9,6 +9,7 @@ import inspect
 import math
 import pkgutil
 import re
+from html import escape
 from typing import Any
 
 import pytest
@@ -22,7 +23,7 @@ from dreval.errors import InputError, UnknownName
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
 from dreval.report.figures._kind import FigureCard
 from dreval.significance.base import TestCard
 
@@ -308,3 +309,15 @@ def test_a_card_is_printed_as_a_block_of_lines(folder: str, name: str) -> None:
     assert all(re.match(r"  \w[\w -]*: \S|      \S", line) for line in lines)
     assert " at 0x" not in str(card)
     assert "frozenset" not in str(card)
+
+
+def test_a_notebook_shows_a_card_as_a_table() -> None:
+    """Each card, and each list of ``recommend``, has a row for each printed text; markup in texts is escaped."""
+    cards = [card for registry in REGISTRIES_BY_KIND.values() for card in registry.cards()]
+    for thing in (*cards, dreval.recommend(), dreval.recommend("neighbors")):
+        html, texts = thing._repr_html_(), [text for text in thing.lines().values() if text]
+        assert html.count("<tr>") == html.count("</td></tr>") == len(texts)
+        assert html.startswith("<table><caption ")
+        assert all(escape(text) in html for text in texts)
+        assert max(map(len, repr(thing).splitlines())) <= 80
+        assert repr(thing).split("\n  ")[0].replace("\n", " ") == thing.heading()

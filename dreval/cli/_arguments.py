@@ -141,8 +141,8 @@ def one_of(options: Collection[str]) -> dict[str, Any]:
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"
 CLASSES = "classes: a column of the data, or file.csv[:column]"
 
-# What a shell needs differently, in every command that has the argument: settings of argparse, a short option, or
-# another sentence. A setting of ``help`` replaces the sentence with its choices and its default.
+# What a shell needs differently, in every command that has the argument: settings of argparse, a short option, the name
+# of the option, or another sentence. A setting of ``help`` replaces the sentence with its choices and its default.
 SHELL: dict[str, dict[str, Any]] = {
     "batch": {"sentence": "batch of each point: a column of the data, or file.csv[:column]"},
     "covariates": {
@@ -190,10 +190,11 @@ def add_arguments(
         changes = {**SHELL.get(name, {}), **shell.get(name, {})}
         argument = argument._replace(sentence=changes.pop("sentence", argument.sentence))
         flags = [changes.pop("short")] if "short" in changes else []
+        flags.append(changes.pop("flag", f"--{name.replace('_', '-')}"))
         settings = {**_settings(argument), **changes}
         if settings.get("action") != "store_true":
             settings["default"] = argument.default if defaults else None
-        parser.add_argument(*flags, f"--{name.replace('_', '-')}", dest=name, **settings)
+        parser.add_argument(*flags, dest=name, **settings)
 
 
 def _settings(argument: Argument) -> dict[str, Any]:

@@ -1,22 +1,18 @@
 """The command line: the Python functions with the same names and defaults.
 
-Exit codes: 0 done, 1 something failed or is missing, 2 invalid input, 3 an internal error, 130 stopped by Ctrl-C. With
-``--json`` stdout is one JSON document; errors and progress go to stderr.
-
-Each file of this folder without a leading underscore is a command, which its function ``add_command`` adds.
+Each file of this folder without a leading underscore is a command, which its function ``add_command`` adds. With
+``--json`` stdout is one JSON document; errors, notices and progress go to stderr. ``ExitCode`` lists the exit codes.
 """
 
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shlex
 import sys
+import textwrap
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager, suppress
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -25,23 +21,13 @@ from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval._check import did_you_mean, nearest_name
-from dreval.cli._arguments import one_of
+from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import Printer, with_option_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS, printable
-from dreval.inputs.kinds import split_member
-from dreval.records.base import FixedDict, refuse_journal
-from dreval.records.frames import notes_of_table, rows_with_notes
-from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
-from dreval.records.provenance import to_plain
+from dreval.glossary import printable
 from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
-DONE = 0  # exit codes
-INCOMPLETE = 1
-INVALID_INPUT = 2
-INTERNAL_ERROR = 3
-INTERRUPTED = 130
-FIGURES = (".png", ".svg", ".pdf")
-Printer = Callable[[str], None]
+COMMAND_WIDTH = 13  # of the longest command with its indentation, which argparse does not add
 
 
 class CommandParser(argparse.ArgumentParser):
@@ -63,8 +49,9 @@ class CommandParser(argparse.ArgumentParser):
         elif unrecognized != message and not unrecognized.startswith("-"):
             message += " (several values of one option are separated by commas, as in --measures a,b)"
         elif unrecognized != message:
-            nearest = nearest_name(argument.partition("=")[0].strip("-").replace("-", "_"), self.flags)
-            message += f" (did you mean --{nearest.replace('_', '-')}?)" if nearest else ""
+            names = {flag.removeprefix("--").replace("-", "_"): flag for flag in self.flags.values()}
+            nearest = nearest_name(argument.partition("=")[0].strip("-").replace("-", "_"), names)
+            message += f" (did you mean {names[nearest]}?)" if nearest else ""
         super().error(printable(message))
 
     def _check_value(self, action: argparse.Action, value: Any) -> None:
@@ -93,9 +80,9 @@ class CommandParser(argparse.ArgumentParser):
         return options, unrecognized
 
     @property
-    def flags(self) -> set[str]:
-        """Names of the Python arguments that are options of this command."""
-        return {action.dest for action in self._actions if action.option_strings}
+    def flags(self) -> dict[str, str]:
+        """The options of this command by the names of the Python arguments."""
+        return {action.dest: max(action.option_strings, key=len) for action in self._actions if action.option_strings}
 
     def steps(self, metavar: str) -> Callable[..., CommandParser]:
         """Return a function ``add(name, run, about, epilog)`` that adds subcommands; without one, print the help."""
@@ -115,143 +102,31 @@ class _Formatter(argparse.RawDescriptionHelpFormatter):
 
     def __init__(self, prog: str) -> None:
         super().__init__(prog, width=min(int(os.environ.get("COLUMNS") or 80), 80))
+        self._action_max_length = COMMAND_WIDTH
+
+    def _format_usage(self, usage: Any, actions: Any, groups: Any, prefix: str | None) -> str:
+        """Return the usage with the required arguments only; the others are listed below it."""
+        required = [action for action in actions if action.required or not action.option_strings]
+        text = super()._format_usage(usage, required, [], prefix)
+        return text if len(required) == len(actions) else text.replace(self._prog, f"{self._prog} [options]", 1)
+
+    def _split_lines(self, text: str, width: int) -> list[str]:
+        """Return the lines of the help of an option, which may have a line for each choice."""
+        if "\n" not in text:
+            return super()._split_lines(text, width)
+        return [part for line in text.splitlines() for part in textwrap.wrap(line, width, subsequent_indent="  ")]
 
 
-def add_answer(parser: argparse.ArgumentParser, document: str, *, with_quiet: bool = False) -> Any:
-    """Add the options ``--quiet`` and ``--json``, which exclude each other; ``document`` lists the keys of the JSON.
+EPILOG = f"""examples:
+  dreval evaluate data.csv -e umap=umap.csv -e isomap --save out.dreval
+  dreval show out.dreval --full
+  dreval list
 
-    With ``with_quiet``, ``--quiet`` goes with any output format, and the caller adds more formats to the group.
-    """
-    output = parser.add_mutually_exclusive_group()
-    (parser if with_quiet else output).add_argument("--quiet", action="store_true", help="print nothing")
-    output.add_argument("--json", action="store_true", help=f"print one JSON document: {document}")
-    return output
+dreval COMMAND --help has examples of each command.
 
-
-def add_paragraph(output: Any) -> None:
-    """Add the option ``--paragraph`` to the formats of the output."""
-    output.add_argument(
-        "--paragraph",
-        metavar="FORMAT",
-        **one_of(TEXT_FORMS),
-        help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
-    )
-
-
-def paragraphs(record: Any, form: str) -> str:
-    """Return the results and the methods as paragraphs for a paper."""
-    from dreval.report.documents.paragraph import paragraph
-
-    return "\n\n".join(paragraph(record, part, form) for part in PAPER_PARTS)
-
-
-def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
-    """Check, before anything is computed, that a file can be written and is not one of the files ``read``.
-
-    Nor may it be the file of a study or a journal. ``check_different`` compares the outputs of one command.
-    """
-    if path is None:
-        return
-    if suffixes and path.suffix.lower() not in suffixes:
-        raise InputError(argument, f"must end in {' or '.join(suffixes)}", repr(str(path)), f"Write out{suffixes[0]}.")
-    if not path.parent.is_dir():
-        raise InputError(argument, "must be in an existing folder", repr(str(path.parent)), "Create the folder first.")
-    if path.is_dir():
-        raise InputError(argument, "must be a file", f"the folder {str(path)!r}", "Name a file in it.")
-    if not os.access(path if path.exists() else path.parent, os.W_OK):
-        requirement = "must be a place where a file can be written"
-        raise InputError(argument, requirement, repr(str(path)), "Choose another path.")
-    files = [split_member(text)[0] for text in read if text]
-    if path.exists() and any(os.path.exists(file) and os.path.samefile(file, path) for file in files):
-        raise InputError(argument, "must not be a file that is read", repr(str(path)), "Choose another path.")
-    refuse_journal(path, argument)
-
-
-def check_different(outputs: Iterable[tuple[str, Path | None]]) -> None:
-    """Check that the output files of one command, each with its option, are different."""
-    options: dict[str, str] = {}
-    for argument, path in outputs:
-        if path is None:
-            continue
-        file = os.path.realpath(path)
-        if file in options:
-            requirement = f"must not be a file that {options[file]} writes too"
-            raise InputError(argument, requirement, repr(str(path)), "Choose another path.")
-        options[file] = argument
-
-
-def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -> None:
-    """Check the path of a report, whose suffix must be that of a report format."""
-    check_output(path, argument, read)
-    if path is None:
-        return
-    from dreval.report.write import page_target
-
-    with option(argument):
-        page_target(path)
-
-
-def with_option_name(note: Note, options: Any) -> Note:
-    """Return a note on a variable, a file or intervals with the option in place of the Python argument."""
-    name, _, reason = note.code.partition(".")
-    if note.code in FIRST_ROW_CODES and "header" in options.parser.flags:
-        return note.with_values(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
-    if note.code == "interval.coordinates":
-        return note.with_values(way="--ci replicates")
-    return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
-
-
-def with_option_names(results: Any, options: Any) -> Any:
-    """Return a copy of a result whose notes name options in place of Python arguments."""
-    renamed = [with_option_name(note, options) for note in notes_of_table(results.notes)]
-    notes = results.notes.assign(
-        values=[FixedDict(note.values) for note in renamed], text=[note.text for note in renamed]
-    )
-    table = results.table.assign(note=[join_notes(row["notes"]) for row in rows_with_notes(results.table, notes)])
-    return replace(results, table=table, notes=notes)
-
-
-def with_command(record: Any, options: Any, *arguments: str) -> Any:
-    """Return a copy of a result or comparison whose recipe holds the command line that reproduces it."""
-    call = shlex.join(["dreval", *options.command, *arguments])
-    return replace(record, recipe={**record.recipe, "call": call})
-
-
-@contextmanager
-def option(argument: str) -> Iterator[None]:
-    """Rename the path of an output in errors of a block to the option that has it."""
-    try:
-        yield
-    except DrevalError as error:
-        raise error.named(dict.fromkeys(("path", "plot"), argument)) from error
-
-
-def write_files(
-    outputs: Iterable[tuple[str, Path | None, Callable[[Path], Any], str]], say: Printer, quiet: bool
-) -> None:
-    """Write the requested files and print their paths; an output is its option, path, function and noun."""
-    for argument, path, write, noun in outputs:
-        if path is None:
-            continue
-        with option(argument):
-            write(path)
-        if not quiet:
-            say(f"\n{noun} written to {path}")
-
-
-def json_text(document: dict[str, Any]) -> str:
-    """Return one strict JSON document: tables are lists of rows; missing and infinite numbers are null."""
-    return json.dumps(to_plain(document, strict=True), indent=1, allow_nan=False)
-
-
-EPILOG = """examples:
-  dreval evaluate data.csv -e umap=umap.csv -e isomap --report report.html
-  dreval embed data.csv isomap isomap.csv
-  dreval list methods
-
-dreval COMMAND --help has examples of each command. Exit codes: 0 done,
-1 something failed or is missing, 2 invalid input, 3 internal error of dreval,
-130 stopped by Ctrl-C. With DREVAL_DEBUG=1 every error has its traceback."""
+{exit_codes("something failed or is missing")}
+With DREVAL_DEBUG=1 every error has its traceback; DREVAL_NOTICES=0 hides the
+notice that loops are compiled."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -268,22 +143,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         hint = "; the same command continues from here" if getattr(options, "journal", None) else ""
         _print_error(f"stopped{hint}")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     except MemoryError as error:
         _print_error(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
-        return INVALID_INPUT
+        return ExitCode.REFUSED
     except DrevalError as error:
         _print_error(error.named(_flags(options)))
-        return INVALID_INPUT
+        return ExitCode.REFUSED
     except OSError as error:
         _print_error(error)
-        return INVALID_INPUT
+        return ExitCode.REFUSED
 
 
 def _flags(options: Any) -> dict[str, str]:
     """Return the options of a command, and commands that list names, by the Python arguments and functions."""
-    flags = {name: f"--{name.replace('_', '-')}" for name in options.parser.flags}
-    flags |= {
+    flags = options.parser.flags | {
         call: f"dreval list {registry.plural}" for registry in REGISTRIES_BY_KIND.values() for call in registry.listing
     }
     return flags | {"options['replicates']['n_replicates']": "--n-replicates"}
@@ -301,7 +175,7 @@ class _InternalErrors:
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         _print_error(f"internal error of dreval, not of its input ({reason})")
         _print_error("set DREVAL_DEBUG=1 to see the traceback; please report it")
-        raise SystemExit(INTERNAL_ERROR) from None
+        raise SystemExit(ExitCode.DEFECT) from None
 
 
 def _run(options: Any) -> int:
@@ -310,8 +184,10 @@ def _run(options: Any) -> int:
     if options.run is None:
         output.say(options.parser.format_help().rstrip())
         output.check()
-        return DONE
+        return ExitCode.OK
     quiet = getattr(options, "quiet", False)
+    if quiet:
+        os.environ["DREVAL_NOTICES"] = "0"
     with warnings.catch_warnings():
         warnings.simplefilter("ignore" if quiet else "default", DrevalWarning)
         warnings.simplefilter("default", EmbeddingFailed)

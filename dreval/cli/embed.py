@@ -6,30 +6,26 @@ import io
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreval.cli._arguments import DATA, add_arguments, names
-from dreval.cli._main import (
-    DONE,
-    CommandParser,
-    Printer,
-    add_answer,
-    check_output,
-    json_text,
-    with_option_name,
-)
+from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import Printer, add_answer, check_output, json_text, with_option_name
 from dreval.records.base import write_atomic
 from dreval.records.frames import coordinates_frame
 from dreval.registry import METHODS
 
-EPILOG = """examples:
+if TYPE_CHECKING:
+    from dreval.cli._main import CommandParser
+
+EPILOG = f"""examples:
   dreval embed data.csv isomap isomap.csv --n-neighbors 10
   dreval embed data.csv umap umap.npy --random-state 0
   dreval embed full.csv cca cca.csv --labels kind --ids cell -d 1
 
 Other parameters of methods can be set from Python: dreval.embed.
 
-exit codes: 0 done, 2 invalid input"""
+{exit_codes()}"""
 
 ARGUMENTS = ("labels", "response", "header", "layer", "use_rep", "random_state")
 SHELL = {
@@ -76,13 +72,13 @@ def _embed(options: Any, say: Printer) -> int:
     _write(options, data, np.asarray(embedding))
     if options.json:
         say(_document(embedding, options))
-        return DONE
+        return ExitCode.OK
     n, d = embedding.shape
     seed = "" if embedding.random_state is None else f" (random_state {embedding.random_state})"
     say(f"{options.method}: {n} points, {d} component{'s' * (d > 1)}{seed}, written to {options.output}")
     for note in embedding.notes:
         say(f"note: {note}")
-    return DONE
+    return ExitCode.OK
 
 
 def _write(options: Any, data: Any, Y: Any) -> None:

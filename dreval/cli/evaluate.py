@@ -4,56 +4,68 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from functools import partial
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import DATA, add_arguments, pairs
-from dreval.cli._main import (
-    DONE,
-    FIGURES,
-    INCOMPLETE,
-    CommandParser,
+from dreval.cli._arguments import DATA, add_arguments
+from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import (
     Printer,
-    add_answer,
-    add_paragraph,
-    check_different,
-    check_output,
-    check_report,
+    add_files,
+    add_formats,
+    check_files,
     json_text,
-    paragraphs,
+    print_record,
     with_command,
     with_option_names,
     write_files,
 )
-from dreval.errors import InputError
-from dreval.inputs.kinds import split_member
-from dreval.records.base import whole_file
-from dreval.records.frames import plain_notes
-from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.errors import DrevalError, InputError
+from dreval.inputs.kinds import Kind, is_path, kind_of, split_member
+from dreval.registry import METHODS, TESTS
 
-EPILOG = """examples:
+if TYPE_CHECKING:
+    from dreval.cli._main import CommandParser
+    from dreval.evaluation.evaluation import Evaluation
+    from dreval.inputs.data import Data
+
+EPILOG = f"""examples:
   dreval evaluate data.csv -e umap=umap.csv -e pca --labels labels.csv
   dreval evaluate data.csv -e umap.csv -k 5,15 --measures stress,r_nx_auc
   dreval evaluate data.csv -e umap.csv --report out.html --save out.dreval
   dreval evaluate data.csv -e umap.csv --plot map=map.png --ci none
   dreval evaluate data.csv -e umap.csv --estimate-cost
   dreval evaluate cells.h5ad --use-rep X_pca -e X_umap --labels kind
+  dreval evaluate cells.h5ad --batch donor   # all maps in obsm
 
-Saved results are read by dreval compare and by dreval.load_results.
+Saved results are read by dreval show, report and compare, and in Python by
+dreval.load_results.
 
-exit codes: 0 done, 1 some embedding failed, or no embedding has a value of a
-measure or test that was requested by name, 2 invalid input"""
+{exit_codes("some embedding failed, or has no value of a measure or test that was requested by name")}"""
 
 EVALUATION = "dreval.evaluation.evaluation:Evaluation"
 VARIABLES = ("labels", "batch", "latent", "covariates", "ids", "header", "layer", "use_rep")
 SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
+INTERVALS = {  # what intervals of each kind refer to
+    "default": "anchors if there are any, else points",
+    "points": "other points of the population, map fixed",
+    "subsampling": "the same, from random halves of the points",
+    "replicates": "further runs of the method",
+    "anchors": "all points, from the anchors",
+    "none": "no intervals",
+}
 SHELL = {
-    "measures": {"help": f"default, all, none, or of: {', '.join(MEASURES)}"},
+    "measures": {"help": "default, all, none, or names from dreval list measures"},
     "tests": {
         "help": f"default, all, none, or of: {', '.join(TESTS)}; each with :labels, :data or :COVARIATE appended, "
         "noise with :columns or :gaussian"
+    },
+    "ci": {
+        "help": "\n".join(
+            ["what intervals refer to (default)", *(f"{name + ':':<13}{text}" for name, text in INTERVALS.items())]
+        )
     },
 }
 
@@ -65,7 +77,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     parser.add_argument(
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
         help="a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm; "
-        "repeat for several",
+        "repeat for several (of a .h5ad file all maps in obsm)",
     )  # fmt: skip
     add_arguments(parser.add_argument_group("variables of the points"), EVALUATION, VARIABLES)
     analysis = parser.add_argument_group("measures, tests and intervals")
@@ -75,21 +87,18 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         "--n-replicates", type=int, metavar="R", help="re-runs of each method with --ci replicates (10)"
     )
     analysis.add_argument(
+        "--blocks",
+        metavar="BLOCKS",
+        help="tests permute within these blocks: a column of the data, or file.csv[:column]",
+    )
+    analysis.add_argument(
         "--estimate-cost",
         action="store_true",
         help="only estimate seconds and MiB of this evaluation; no method is run",
     )
-    files = parser.add_argument_group("output files")
-    files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md)")
-    files.add_argument(
-        "--plot", action="append", default=[], type=partial(pairs, form="KIND=PATH"), metavar="KIND=PATH",
-        help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",
-    )  # fmt: skip
-    files.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
+    files = add_files(parser, "result")
     add_arguments(files, f"{EVALUATION}.run", ("journal",))
-    output = add_answer(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
-    output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
-    add_paragraph(output)
+    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
 
 
 def _named_source(text: str) -> tuple[str, str]:
@@ -112,96 +121,96 @@ def _named_source(text: str) -> tuple[str, str]:
 def _evaluate(options: Any, say: Printer) -> int:
     """Evaluate, print the summary, and write the requested files."""
     sources = [_named_source(text) for text in options.embedding]
-    if not sources:
+    if not sources and kind_of(options.data) is not Kind.ANNDATA_FILE:
         raise InputError("--embedding", "must be given", "none", "Add -e umap=umap.csv, or -e isomap.")
     names = [name for name, _ in sources]
     if repeated := [name for name in names if names.count(name) > 1]:
         hint = f"Write -e NAME={sources[names.index(repeated[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{repeated[0]!r} twice", hint)
-    read = [options.data, options.labels, options.batch, options.latent, *(source for _, source in sources)]
-    from dreval.records.archive import check_saved, save_results
-
-    plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
-    outputs = [("--journal", options.journal), ("--save", options.save), ("--report", options.report)]
-    check_different([*outputs, *(("--plot", path) for _, path in plots)])
-    check_report(options.report, "--report", read)
-    check_output(options.save, "--save", read)
-    if options.save:
-        check_saved(options.save, "--save")
-    _check_plots(plots, read)
-    evaluation, requested = _evaluation(options, sources)
-    if options.estimate_cost:
-        estimate = evaluation.estimate_cost(**requested)
-        totals = ("seconds", "mebibytes", "not_included")
-        document = {**{name: getattr(estimate, name) for name in totals}, "table": estimate.tidy()}
-        say(json_text(document) if options.json else str(estimate))
-        return DONE
-    results = evaluation.run(
-        **requested,
-        conf_level=options.conf_level,
-        adjust=None if options.adjust == "none" else options.adjust,
-        journal=options.journal,
-        progress=False if options.quiet else None,
-    )
-    seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
-    results = with_command(with_option_names(results, options), options, *seed)
-    if options.json:
-        say(json_text({"recipe": dict(results.recipe), "table": results.table, "notes": plain_notes(results.notes)}))
-    elif options.paragraph:
-        say(paragraphs(results, options.paragraph))
-    else:
-        from dreval.report.documents.evaluation import summarize
-
-        say(str(summarize(results, options.full, shell=True)))
-    saved = ("--save", options.save, partial(save_results, results), "result")
-    report = ("--report", options.report, partial(_write, results), "report")
-    figures = [("--plot", path, partial(_draw, results, kind), "figure") for kind, path in plots]
-    write_files([saved, report, *figures], say, bool(options.json or options.paragraph))
-    table = results.table
-    has_value = table[["value", "p_value"]].notna().any(axis=1)
-    by_name = [column for column in ("measure", "test") if isinstance(getattr(options, f"{column}s"), list)]
-    complete = all(has_value.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)
-    return DONE if complete and not results.failed else INCOMPLETE
-
-
-def _check_plots(figures: list[tuple[str, Path]], read: list[str | None]) -> None:
-    """Check the kinds and paths of the requested figures."""
-    if figures:
-        from dreval.report.plot import kind_card
-
-        for kind, path in figures:
-            kind_card(kind, argument="--plot")
-            check_output(path, "--plot", read, FIGURES)
-
-
-def _write(results: Any, path: Path) -> None:
-    """Write the report."""
-    from dreval.report.write import write_report
-
-    write_report(results, path)
-
-
-def _draw(results: Any, kind: str, path: Path) -> None:
-    """Write one figure."""
-    from dreval.report.plot import plot
-
-    with whole_file(path, "plot") as file:
-        plot(results, kind).savefig(file, format=path.suffix[1:].lower())
-
-
-def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Any, dict[str, Any]]:
-    """Return the evaluation of these options, and the requested measures, tests and intervals."""
-    from dreval.evaluation.evaluation import Evaluation
-
-    evaluation = Evaluation(options.data, {}, **{name: getattr(options, name) for name in (*VARIABLES, *SETTINGS)})
-    for name, source in sources:
-        evaluation = evaluation.with_embedding(name, source)
-    replicates = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else None
+    read = [options.data, options.labels, options.batch, options.latent, options.blocks]
+    check_files(options, [*read, *(source for _, source in sources)], "results")
+    evaluation, further = _evaluation(options, sources)
     requested = {
         "measures": options.measures,
         "tests": options.tests,
         "ci": None if options.ci == "none" else options.ci,
         "n_resamples": options.n_resamples,
-        "options": replicates,
+        "options": further,
+        "progress": False if options.quiet else None,
     }
-    return evaluation, requested
+    if options.estimate_cost:
+        estimate = evaluation.estimate_cost(**requested)
+        totals = ("seconds", "mebibytes", "not_included")
+        document = {**{name: getattr(estimate, name) for name in totals}, "table": estimate.tidy()}
+        say(json_text(document) if options.json else str(estimate))
+        return ExitCode.OK
+    results = evaluation.run(
+        **requested,
+        conf_level=options.conf_level,
+        adjust=None if options.adjust == "none" else options.adjust,
+        journal=options.journal,
+    )
+    seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []
+    results = with_command(with_option_names(results, options), options, *seed)
+    print_record(results, options, say)
+    write_files(results, options, say, "result")
+    table = results.table
+    has_value = table[["value", "p_value"]].notna().any(axis=1)
+    by_name = [column for column in ("measure", "test") if isinstance(getattr(options, f"{column}s"), list)]
+    complete = all(has_value.groupby(table[column].mask(table[column] == "")).any().all() for column in by_name)
+    return ExitCode.OK if complete and not results.failed else ExitCode.FAILED
+
+
+def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Evaluation, dict[str, dict[str, Any]]]:
+    """Return the evaluation of these options, and the options of its intervals and tests."""
+    from dreval.evaluation.evaluation import Evaluation
+
+    variables = {name: getattr(options, name) for name in VARIABLES}
+    settings = {name: getattr(options, name) for name in SETTINGS}
+    further = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else {}
+    embeddings = {} if sources else None  # without sources those of an AnnData file
+    if options.blocks is None:
+        evaluation = Evaluation(options.data, embeddings, **variables, **settings)
+    else:
+        data, blocks = _data_and_blocks(options, variables)
+        further |= _options_of_blocks(options, data, blocks)
+        evaluation = Evaluation(data, embeddings, **settings)
+    for name, source in sources:
+        evaluation = evaluation.with_embedding(name, source)
+    return evaluation, further
+
+
+def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any]:
+    """Return the data and the blocks: like a covariate, a column of the data with blocks is no feature."""
+    import pandas as pd
+
+    from dreval.inputs.data import as_data
+
+    listed = options.covariates or []
+    is_listed = options.blocks in listed
+    if not is_listed:
+        is_whole_file = is_path(options.blocks) and split_member(options.blocks)[1] is None
+        listed = [*listed, options.blocks if is_whole_file else f"{options.blocks}:class"]
+    try:
+        data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)
+    except DrevalError as error:
+        if options.covariates:
+            raise
+        raise error.named({"covariates": "blocks"}) from error
+    covariates = dict(data.covariates)
+    blocks = covariates[options.blocks] if is_listed else covariates.pop(list(covariates)[-1])
+    if data.ids is not None:  # so that they are matched by name, as all else
+        blocks = pd.Series(blocks, data.ids)
+    return replace(data, covariates=covariates), blocks
+
+
+def _options_of_blocks(options: Any, data: Data, blocks: Any) -> dict[str, dict[str, Any]]:
+    """Return the options of the requested tests that can permute within blocks; raise if there is none."""
+    from dreval.evaluation.plan import as_list, plan_tests
+
+    tasks = plan_tests(as_list(options.tests), data, options.n_resamples, {})
+    names = dict.fromkeys(task.name for task in tasks if "blocks" in TESTS.card(task.name).parameters)
+    if not names:
+        hint = "Add --labels or --covariates, and a test, as --tests hsic."
+        raise InputError("--blocks", "must be used with a test against a variable", "none", hint)
+    return {name: {"permutation": "within", "blocks": blocks} for name in names}

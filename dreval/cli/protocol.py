@@ -5,13 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreval.cli._arguments import DATA, add_arguments
-from dreval.cli._main import DONE, INCOMPLETE, CommandParser, Printer, add_answer, json_text
+from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import Printer, add_answer, json_text
 from dreval.errors import DrevalError
 from dreval.records.notes import note_from_error
 from dreval.registry import MEASURES, TESTS
+
+if TYPE_CHECKING:
+    from dreval.cli._main import CommandParser
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
@@ -30,8 +34,8 @@ SHELL = {
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 COLLECTED = ("trustability", "tractable_consistency", "stability", "noise")  # each if its runs were exported
 
-ABOUT = "Run a method outside Python, by exchanging files, for measures that re-run it."
-STEPS = """steps:
+ABOUT = "Run a method outside Python, for measures that re-run it."
+STEPS = f"""steps:
   dreval protocol export data.csv umap --n-transformations 50
   Rscript umap/run_uwot.R   # or sh umap/run.sh ./my_tool; see umap/README.md
   dreval protocol export data.csv umap       # repeated: the second round
@@ -39,23 +43,22 @@ STEPS = """steps:
   dreval protocol status umap
   dreval protocol collect umap
 
-exit codes: 0 done, 1 something is missing, 2 invalid input"""
-EXPORT = """examples:
+{exit_codes("something is missing")}"""
+EXPORT = f"""examples:
   dreval protocol export cells.csv umap --ids cell --n-transformations 50
   dreval protocol export data.csv umap --embedding umap.csv  # both rounds
 
-exit codes: 0 done, 2 invalid input"""
-STATUS = """examples:
+{exit_codes()}"""
+STATUS = f"""examples:
   dreval protocol status umap
   dreval protocol status umap --json
 
-exit codes: 0 all files returned, 1 some are missing or wrong, 2 invalid input"""
-COLLECT = """examples:
+{exit_codes("some are missing or wrong", "all files returned")}"""
+COLLECT = f"""examples:
   dreval protocol collect umap
   dreval protocol collect umap --partial --json
 
-exit codes: 0 done, 1 some measure has no value or some run is missing
-(--partial), 2 invalid input"""
+{exit_codes("some measure has no value or some run is missing (--partial)")}"""
 
 
 def add_command(add: Callable[..., CommandParser]) -> None:
@@ -87,7 +90,7 @@ def _export(options: Any, say: Printer) -> int:
     protocol = Protocol(options.data, **settings)
     status = protocol.export(options.folder, format=options.format, embedding=options.embedding)
     say(_status_document(status) if options.json else str(status))
-    return DONE
+    return ExitCode.OK
 
 
 def _status(options: Any, say: Printer) -> int:
@@ -95,7 +98,7 @@ def _status(options: Any, say: Printer) -> int:
 
     status = Protocol.status(options.folder)
     say(_status_document(status) if options.json else str(status))
-    return DONE if status.complete else INCOMPLETE
+    return ExitCode.OK if status.complete else ExitCode.FAILED
 
 
 def _status_document(status: Any) -> str:
@@ -126,7 +129,7 @@ def _collect(options: Any, say: Printer) -> int:
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
     say(_document(source, results) if options.json else "\n\n".join(map(str, [*results.values(), *source.notes])))
-    return INCOMPLETE if is_incomplete else DONE
+    return ExitCode.FAILED if is_incomplete else ExitCode.OK
 
 
 def _compute(name: str, source: Any) -> Any:

@@ -6,28 +6,29 @@ import tomllib
 from collections.abc import Callable
 from inspect import signature
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreval._check import check_one_of
 from dreval.cli._arguments import add_arguments
-from dreval.cli._main import (
-    DONE,
-    INCOMPLETE,
-    INTERRUPTED,
-    CommandParser,
+from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import (
     Printer,
     add_answer,
     check_output,
     check_report,
     json_text,
     option,
+    study_document,
+    write_files,
 )
 from dreval.errors import InputError, MissingFile
-from dreval.records.base import write_atomic
 from dreval.registry import METHODS
 
-ABOUT = "Run methods on data sets, with replicates, into one resumable file."
-CODES = "exit codes: 0 all cells done, 1 some failed or are not done, 2 invalid input"
+if TYPE_CHECKING:
+    from dreval.cli._main import CommandParser
+
+ABOUT = "Run methods on data sets, with replicates, into one file."
+CODES = exit_codes("some failed or are not done", "all cells done")
 COUNTS = "file, cells, done, failed, running, waiting, seconds"
 STEPS = f"""steps:
   dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
@@ -35,8 +36,7 @@ STEPS = f"""steps:
   dreval study report study.journal report.html
   dreval compare study.journal --rope 0.01
 
-{CODES},
-130 stopped by Ctrl-C"""
+{CODES}"""
 RUN = f"""examples:
   dreval study run study.journal -x wdbc -x data.csv -m pca -m isomap -r 5
   dreval study run study.journal -x mine=kinds.csv --labels mine=kind -m pca
@@ -54,18 +54,17 @@ of dreval.Study; its paths are relative to the working folder:
   pca = "pca"
   isomap10 = {{ method = "isomap", n_neighbors = 10 }}
 
-{CODES},
-130 stopped by Ctrl-C"""
+{CODES}"""
 STATUS = f"""examples:
   dreval study status study.journal
   dreval study status study.journal --table values.csv
 
 {CODES}"""
-REPORT = """examples:
+REPORT = f"""examples:
   dreval study report study.journal report.html
   dreval study report study.journal report.md --title "Two methods"
 
-exit codes: 0 done, 2 invalid input"""
+{exit_codes()}"""
 
 STUDY = "dreval.study.study:Study"
 ARGUMENTS = (
@@ -95,10 +94,12 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     add_arguments(arguments, STUDY, ARGUMENTS[2:], defaults=False, **SHELL)
     add_arguments(parser, f"{STUDY}.run", ("n_jobs", "limit", "retry_failed"))
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser.add_argument("--full", action="store_true", help="print all notes, settings and cells")
     parser = step("status", _status, "Print the state of all cells.", STATUS)
     parser.add_argument("file", type=Path, help="file of a study")
     parser.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
     add_answer(parser, f"{COUNTS}, states (a row for each cell)")
+    parser.add_argument("--full", action="store_true", help="print all notes, settings and cells")
     parser = step("report", _report, "Write a report of the results.", REPORT)
     parser.add_argument("file", type=Path, help="file of a study")
     parser.add_argument("report", type=Path, help="path of the report (.html .md)")
@@ -118,7 +119,7 @@ def _run(options: Any, say: Printer) -> int:
         _print_status(study, options, say)
         if not options.json:
             say("\nstopped; the same command continues from here")
-        return INTERRUPTED
+        return ExitCode.INTERRUPTED
     return _print_status(study, options, say)
 
 
@@ -127,37 +128,31 @@ def _status(options: Any, say: Printer) -> int:
 
     check_output(options.table, "--table", [str(options.file)], (".csv",))
     study = Study.open(options.file)
-    if options.table:
-        write_atomic(options.table, study.table().to_csv(index=False), "table")
-    return _print_status(study, options, say)
+    code = _print_status(study, options, say)
+    write_files(study, options, say, "study")
+    return code
 
 
 def _report(options: Any, say: Printer) -> int:
-    from dreval.report.write import write_study
     from dreval.study.study import Study
 
     check_report(options.report, "report", [str(options.file)])
     study = Study.open(options.file)
     with option("report"):
-        path = write_study(study, options.report, title=options.title)
-    document = {"report": str(path), **_counts(study.status())}
-    say(json_text(document) if options.json else f"report written to {path}")
-    return DONE
+        path = study.report(options.report, title=options.title)
+    document = study_document(study)
+    counts = {name: document[name] for name in document if name not in ("states", "notes")}
+    say(json_text({"report": str(path), **counts}) if options.json else f"report written to {path}")
+    return ExitCode.OK
 
 
 def _print_status(study: Any, options: Any, say: Printer) -> int:
     """Print the state of the study and its answers, and return the exit code."""
+    from dreval.report.documents.study import printed_study
+
+    say(json_text(study_document(study)) if options.json else str(printed_study(study, options.full, shell=True)))
     status = study.status()
-    say(json_text({**_counts(status), "states": status.cells, "notes": status.notes}) if options.json else str(study))
-    return DONE if status.complete and not status.count("failed") else INCOMPLETE
-
-
-def _counts(status: Any) -> dict[str, Any]:
-    """Return the file and the number of cells in each state."""
-    from dreval.storage.study_file import STATES
-
-    counts = {state: status.count(state) for state in STATES}
-    return {"file": status.name, "cells": len(status.cells), **counts, "seconds": status.seconds}
+    return ExitCode.OK if status.complete and not status.count("failed") else ExitCode.FAILED
 
 
 def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:

@@ -136,8 +136,13 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
-# Keywords of ``run`` that users pass to ``Evaluation``.
-KEYWORDS_OF_RUN = {
+# Keywords of ``run`` and of other packages that users pass to ``Evaluation``, with what has that purpose here.
+KEYWORDS_ELSEWHERE = {
+    "basis": 'Evaluation(adata, "X_umap")',
+    "color": 'Evaluation(...).run().plot(color="cell_type")',
+    **dict.fromkeys(("groupby", "target", "y"), "Evaluation(..., labels=y)"),
+}
+KEYWORDS_ELSEWHERE |= {
     name: f"Evaluation(...).run({name}=...)"
     for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "journal", "progress")
 }
@@ -258,7 +263,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
-    @partial(keywords_checked, elsewhere=KEYWORDS_OF_RUN)
+    @partial(keywords_checked, elsewhere=KEYWORDS_ELSEWHERE)
     def __init__(
         self,
         data: Any,
@@ -513,6 +518,7 @@ class Evaluation:
         *,
         n_resamples: int = 999,
         options: Mapping[str, Mapping[str, Any]] | None = None,
+        progress: bool | None = None,
     ) -> CostEstimate:
         """Estimate seconds and MiB of ``run`` with the same arguments, before it is run.
 
@@ -522,8 +528,8 @@ class Evaluation:
 
         Parameters
         ----------
-        measures, tests, ci, n_resamples, options
-            As in ``run``, with the same errors.
+        measures, tests, ci, n_resamples, options, progress
+            As in ``run``, with the same errors. The bar counts the runs on samples.
 
         Returns
         -------
@@ -563,10 +569,14 @@ class Evaluation:
         m = self.anchors or self.data.n
         sizes = sample_sizes(self.data.n, max((task.k for task in plan.measures), default=1)) if embedded else ()
         samples = [Sample.of(self.data, embedded, plan, m, size) for size in sizes]
-        for sample in samples[1:]:  # loads and compiles code
-            self._timed(sample)
-        seconds = [self._timed(sample) for sample in samples]
-        timed = list(zip(samples, seconds, strict=True))
+        runs, seconds = [*samples[1:], *samples], []  # the first loads and compiles code
+        with open_progress(progress) as bar:
+            bar.reset(total=len(runs))
+            for sample in runs:
+                bar.set_description(f"estimate from {sample.data.n} points")
+                seconds.append(self._timed(sample))
+                bar.update(1)
+        timed = list(zip(samples, seconds[len(samples[1:]) :], strict=True))
         return estimate(self.data, m, plan, missing, list(embedded), timed, self.n_jobs)
 
     def _values(self, measures: Any) -> tuple[Evaluation, list[MeasureRow]]:
@@ -792,6 +802,8 @@ class Evaluation:
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
             data=self.data.table,
+            _variables=self.data.named_variables(),
+            _palettes=self.data.palettes,
             _left_out={
                 name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
             },

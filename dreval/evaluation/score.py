@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import Any, Literal, overload
 
 import numpy as np
@@ -20,6 +21,11 @@ from dreval.records.scores import Scores
 from dreval.registry import MEASURES
 
 GROUPS = ("default", "all", "none")  # names that stand for several measures
+KEYWORDS_ELSEWHERE = {  # keywords of other calls, with what has that purpose here
+    "layer": 'dreval.score(adata.layers["counts"], Y)',
+    "use_rep": 'dreval.score(adata.obsm["X_pca"], Y)',
+    **dict.fromkeys(("groupby", "target", "y"), "dreval.score(X, Y, labels=y)"),
+}
 SCORE_COLUMNS = ("measure", "parameters", "value", "direction", "lower", "upper", "n_used", "note")
 
 
@@ -47,7 +53,7 @@ def score(
     metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> float: ...
-@keywords_checked
+@partial(keywords_checked, elsewhere=KEYWORDS_ELSEWHERE)
 def score(
     X: Any,
     Y: Any,

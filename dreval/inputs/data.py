@@ -94,6 +94,10 @@ class Data:
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
     other_header : bool or None
         The other value of ``header`` by which the file of the data could be read; None if there is none.
+    obs : DataFrame or None
+        All columns of the points that came with an AnnData object.
+    palettes : mapping of str to mapping of str to str
+        Colors of the classes of columns of ``obs``, and of the labels, as "labels".
     """
 
     table: Any
@@ -113,6 +117,8 @@ class Data:
     covariate_types: dict[str, str] = field(default_factory=dict)
     header: Header | None = None
     other_header: bool | None = None
+    obs: pd.DataFrame | None = None
+    palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -139,6 +145,12 @@ class Data:
         """Return the variables of the points for measures: codes of labels, latent variables, codes of batches."""
         labels, batch = (None if vector is None else vector.codes for vector in (self.labels, self.batch))
         return {"labels": labels, "latent": self.latent, "batch": batch}
+
+    def named_variables(self) -> dict[str, Any]:
+        """Return all variables of the points by name: columns of ``obs``, covariates, labels and batches."""
+        vectors = {vector.name: vector.values for vector in (self.labels, self.batch) if vector is not None}
+        columns = {} if self.obs is None else {str(name): self.obs[name] for name in self.obs}
+        return {**self.covariates, **vectors, **columns}
 
     @property
     def sparse(self) -> bool:
@@ -317,9 +329,12 @@ def as_data(
     variable_notes = (*label_notes, *batch_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
-    return Data(
-        table, sha256, columns, *fields, reserve, metric, batches, types, header=header, other_header=raw.other_header
-    )
+    parts: dict[str, Any] = {"header": header, "other_header": raw.other_header}
+    palettes = dict(raw.palettes)
+    if label_vector is not None and label_vector.name in palettes:
+        palettes["labels"] = palettes[label_vector.name]
+    parts |= {"obs": raw.extra, "palettes": palettes}
+    return Data(table, sha256, columns, *fields, reserve, metric, batches, types, **parts)
 
 
 def _checked_data(data: Data, metric: str, *arguments: Any) -> Data:

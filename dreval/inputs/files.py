@@ -460,19 +460,22 @@ def as_pandas(value: Any, argument: str) -> Any:
         raise InputError(argument, "must be a table of rows and columns", f"{describe(value)} ({why})", hint) from error
 
 
+Palettes = Mapping[str, Mapping[str, str]]  # the color of each class of a variable
+COLORS_SUFFIX = "_colors"  # of keys of uns of AnnData
 OBSM_PREFIX = "obsm:"
 PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
 
 
 @dataclass(frozen=True, eq=False)
 class Annotated:
-    """Matrix of an AnnData object, with the names of its columns and rows, its obs and obsm."""
+    """Matrix of an AnnData object, with the names of its columns and rows, its obs and obsm, and colors of classes."""
 
     matrix: Any
     columns: Any
     names: pd.Index[Any]
     obs: pd.DataFrame
     obsm: Mapping[str, Any]
+    palettes: Palettes
 
 
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
@@ -489,7 +492,18 @@ def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     elif kind not in (Kind.FRAME, Kind.SPARSE):
         matrix = np.asarray(check_unmasked(matrix, argument))  # views too
     obs = value.obs.to_memory() if kind_of(value.obs) is Kind.FRAME_FILE else pd.DataFrame(value.obs)
-    return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm))
+    return Annotated(matrix, columns, pd.Index(value.obs_names), obs, dict(value.obsm), _palettes(value, obs))
+
+
+def _palettes(value: Any, obs: pd.DataFrame) -> Palettes:
+    """Return the colors of the classes of columns of obs: ``uns["<column>_colors"]``, in the order of the classes."""
+    palettes = {}
+    for name in obs.columns:
+        key, uns = f"{name}{COLORS_SUFFIX}", getattr(value, "uns", None) or {}
+        if isinstance(obs[name].dtype, pd.CategoricalDtype) and key in uns:
+            classes, colors = map(str, obs[name].cat.categories), map(str, np.atleast_1d(uns[key]))
+            palettes[str(name)] = dict(zip(classes, colors, strict=False))
+    return palettes
 
 
 def _select_matrix(value: Any, argument: str, layer: str | None) -> tuple[Any, Any]:
@@ -573,6 +587,7 @@ class UnpackedTable:
     latent: Any = None
     extra: pd.DataFrame | None = None
     obsm: Mapping[str, Any] = field(default_factory=dict)
+    palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     matrix: Any = None
     names: pd.Index[Any] | None = None
     reserve: pd.Index[Any] | None = None
@@ -834,7 +849,8 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
     unused = argument == "data" and layer is None and PCA_KEY in cells.obsm
     notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
     index = row_names(cells.names)
-    return replace(raw, index=index, reserve=None, name="data", extra=cells.obs, obsm=cells.obsm, notes=notes)
+    parts: dict[str, Any] = {"extra": cells.obs, "obsm": cells.obsm, "palettes": cells.palettes}
+    return replace(raw, index=index, reserve=None, name="data", notes=notes, **parts)
 
 
 def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:

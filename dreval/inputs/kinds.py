@@ -296,6 +296,8 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
         alternative = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
         if suffix in (".txt", ".dat"):
             alternative = "rename it, to .tsv where tabs separate its columns"
+        if suffix in (".rds", ".rda", ".rdata"):
+            alternative = "write it in R: write.csv(x, 'x.csv')"
         hint = f"Known: {listed}. Save the table as one of them, or {alternative}."
         raise InputError(argument, "must be a table file of a known kind", f"{name!r}", hint)
     if os.path.getsize(name) == 0:

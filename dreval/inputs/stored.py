@@ -706,6 +706,9 @@ def check_obsm(group: Any, path: Path, argument: str) -> None:
         raise InputError(argument, "must have tables of rows and columns in obsm", received, hint)
 
 
+MAX_COLORS = 10_000  # of the classes of a variable, read from a file
+
+
 def open_cells(group: Any) -> Any:
     """Return AnnData in an open file of HDF5 or zarr: names and obs are read, its matrices stay in the file."""
     read = importlib.import_module("anndata.io").read_elem
@@ -724,7 +727,9 @@ def open_cells(group: Any) -> Any:
         raw = SimpleNamespace(X=element(group["raw"]["X"]), var_names=read(group["raw"]["var"]).index)
     names = read(group["var"]).index if "var" in group else None
     X = element(group["X"]) if "X" in group else None
-    fields = {"obs": obs, "obs_names": obs.index, "obsm": named("obsm"), "layers": named("layers")}
+    colors = {f"{name}_colors" for name in obs.columns} & {*group.get("uns", ())}
+    uns = {key: read(group["uns"][key]) for key in colors if 0 < np.prod(group["uns"][key].shape) <= MAX_COLORS}
+    fields = {"obs": obs, "obs_names": obs.index, "obsm": named("obsm"), "layers": named("layers"), "uns": uns}
     return SimpleNamespace(X=X, var_names=names, raw=raw, **fields)
 
 

@@ -847,7 +847,8 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
         hint = "Name one: {selection}, or pass one column of the frame."
-        received, selection = f"{len(names)} columns ({listed})", Hint(argument, "file.csv:column")
+        path = f"{raw.file or 'file.csv'}:{names[0] if raw.file and names else 'column'}"
+        received, selection = f"{len(names)} columns ({listed})", Hint(argument, path)
         raise InputError(argument, "must be one value per point", received, hint, selection=selection)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import math
 import os
-import textwrap
 from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -29,7 +28,7 @@ from dreval.geometry.distances import Space, take
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
 from dreval.geometry.view import make_view
-from dreval.glossary import DIRECTIONS, METRICS, block
+from dreval.glossary import DIRECTIONS, METRICS, Described
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import Kind, kind_of, split_member
 from dreval.inputs.source import as_source, warn_of_columns
@@ -63,31 +62,6 @@ def signature(card: Any) -> inspect.Signature:
     if card.uses_metric or card.variables:
         parameters.append(inspect.Parameter("n_jobs", keyword, default=None))
     return inspect.Signature(parameters)
-
-
-def described(card: Any) -> str:
-    """Return the printed card of a measure: a line for each field."""
-    parameters = ", ".join(f"{name}={value!r}" for name, value in card.parameters.items())
-    fields = {
-        "name": card.name,
-        "term": card.term,
-        "question": card.question,
-        "goals": ", ".join(card.goals),
-        "direction": DIRECTIONS[card.direction],
-        "range": value_range(card),
-        "chance level": chance_text(card),
-        "caution": card.caution,
-        "level": card.level + (", a value at every K" if card.curve else ""),
-        "needs": ", ".join(card.needs),
-        "parameters": parameters or "none",
-        "choices": "; ".join(f"{name}: {', '.join(options)}" for name, options in card.choices.items()),
-        "unchanged by": ", ".join(sorted(card.invariances)) or "nothing",
-        "ties": "worst and best value over all ways of breaking them" if card.ties is not None else "",
-        "default": "" if card.default is None else "yes",
-        "cost": card.cost,
-        "reference": card.reference,
-    }
-    return block(f"{card.title} ({card.symbol})", fields)
 
 
 # The card of a measure, and its public function.
@@ -252,8 +226,32 @@ class MeasureCard(Card):
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None
     exponent: float = 2.0
 
-    def __repr__(self) -> str:
-        return described(self)
+    def heading(self) -> str:
+        """Return the first printed line."""
+        return f"{self.title} ({self.symbol})"
+
+    def lines(self) -> dict[str, str]:
+        """Return the printed fields."""
+        parameters = ", ".join(f"{name}={value!r}" for name, value in self.parameters.items())
+        return {
+            "name": self.name,
+            "term": self.term,
+            "question": self.question,
+            "goals": ", ".join(self.goals),
+            "direction": DIRECTIONS[self.direction],
+            "range": value_range(self),
+            "chance level": chance_text(self),
+            "caution": self.caution,
+            "level": self.level + (", a value at every K" if self.curve else ""),
+            "needs": ", ".join(self.needs),
+            "parameters": parameters or "none",
+            "choices": "; ".join(f"{name}: {', '.join(options)}" for name, options in self.choices.items()),
+            "unchanged by": ", ".join(sorted(self.invariances)) or "nothing",
+            "ties": "worst and best value over all ways of breaking them" if self.ties is not None else "",
+            "default": "" if self.default is None else "yes",
+            "cost": self.cost,
+            "reference": self.reference,
+        }
 
     @property
     def shares_neighbors(self) -> bool:
@@ -802,7 +800,7 @@ def false_alarms(rows: pd.DataFrame) -> pd.Series:
 
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
-class Recommendation:
+class Recommendation(Described):
     """The measures for a goal, with the reasons, as returned by ``recommend``.
 
     Attributes
@@ -827,13 +825,18 @@ class Recommendation:
     table: pd.DataFrame
     evidence: pd.DataFrame
 
-    def __repr__(self) -> str:
+    def heading(self) -> str:
+        """Return the goal and its measures."""
+        return f"For {self.goal} use {', '.join(self.measures)}."
+
+    def lines(self) -> dict[str, str]:
+        """Return the question, the reasons for each measure, and the other measures."""
         lines = {"question": self.question, **{name: self._reason(name) for name in self.measures}}
         not_recommended = [name for name in self.table["measure"] if name not in self.measures]
         lines |= {"also for this goal": ", ".join(not_recommended)}
         if not self.evidence.empty:
             lines["in brackets"] = "the mildest of four grades from which on it is seen, in maps of 120 points"
-        return block(textwrap.fill(f"For {self.goal} use {', '.join(self.measures)}.", 80), lines)
+        return lines
 
     def _reason(self, name: str) -> str:
         """Return the question of a measure, and the defects that it detects, misses and prefers."""
@@ -855,7 +858,7 @@ class Recommendation:
 
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
-class Goals:
+class Goals(Described):
     """The goals that ``recommend`` knows, as returned by ``recommend()``.
 
     Attributes
@@ -866,9 +869,13 @@ class Goals:
 
     table: pd.DataFrame
 
-    def __repr__(self) -> str:
-        questions = dict(zip(self.table["goal"], self.table["question"], strict=True))
-        return block("Pass one of these goals, as recommend('neighbors').", questions)
+    def heading(self) -> str:
+        """Return how to use the goals."""
+        return "Pass one of these goals, as recommend('neighbors')."
+
+    def lines(self) -> dict[str, str]:
+        """Return the question of each goal."""
+        return dict(zip(self.table["goal"], self.table["question"], strict=True))
 
     def tidy(self) -> pd.DataFrame:
         """Return the table, a row for each goal.

@@ -1,7 +1,7 @@
 """Results on disk: one zip of JSON and CSV that any program can read; never a pickle.
 
-``RESULT_FIELDS`` and ``SWEEP_FIELDS`` declare the content of a file, with a line for each attribute of the record; one
-writer and one reader follow them.
+``RESULT_FIELDS``, ``COMPARISON_FIELDS`` and ``SWEEP_FIELDS`` declare the content of a file, with a line for each
+attribute of the record; one writer and one reader follow them.
 """
 
 from __future__ import annotations
@@ -10,10 +10,10 @@ import hashlib
 import io
 import json
 import zipfile
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import IO, TYPE_CHECKING, Any, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -21,8 +21,10 @@ import numpy.typing as npt
 from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
 from dreval.errors import DrevalError, InputError, MissingFile
 from dreval.records.base import whole_file
+from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import (
     NOTE_KEYS,
+    PAIR_NOTE_KEYS,
     curves_frame,
     differences_frame,
     groups_frame,
@@ -47,7 +49,9 @@ OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf", ".journal"}
 PLAIN_KINDS = "biufU"  # kinds of numpy types: truth values, numbers and texts
 PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 WHOLE = ""  # key of the value of a field that is not a dict by embedding
+FRAME_TYPES = ("float64", "int64", "bool", "object", "str")  # types of columns of tables that declare their own
 Members = dict[str, bytes]
+Saved = Results | Sweep | Comparison
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
@@ -192,6 +196,27 @@ class Array:
 
 
 @dataclass(frozen=True)
+class Nested:
+    """A record with a file of its own in the archive."""
+
+    kind: str
+    suffix = ".dreval"
+
+    def write(self, value: Any, context: Context) -> bytes:
+        """Return the content of the file of the record."""
+        buffer = io.BytesIO()
+        _write(self.kind, value, _context(value, context.path), buffer)
+        return buffer.getvalue()
+
+    def read(self, content: bytes, context: Context) -> Any:
+        """Return the record; raise if it is of another kind."""
+        manifest, members = _read_members(io.BytesIO(content), context.path)
+        if (manifest["format"], manifest["kind"]) != (FORMAT, self.kind):
+            raise ValueError(f"{manifest['kind']} of format {describe(manifest['format'])} in the place of {self.kind}")
+        return _load(context.path, manifest, members)
+
+
+@dataclass(frozen=True)
 class Json:
     """A value that JSON can store after ``to_plain``, with a form, from which ``of_plain`` makes the value again."""
 
@@ -331,6 +356,73 @@ _SWEEP_RECIPE = {
 _SWEEP_NOTES = [dict.fromkeys(("code", "scope"), str)]
 _NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
 
+
+def _frame_to_plain(table: pd.DataFrame) -> list[Any]:
+    """Return name, type and values of each column of a table."""
+    types = {name: table[name].dtype.name for name in table}
+    plain = {name: kind if kind in FRAME_TYPES else "str" for name, kind in types.items()}
+    return [[str(name), plain[name], to_plain(table[name].tolist())] for name in table]
+
+
+def _frame_of_plain(columns: list[Any]) -> pd.DataFrame:
+    """Return the table that ``_frame_to_plain`` wrote; raise for a type that it does not write."""
+    import pandas as pd
+
+    if any(kind not in FRAME_TYPES for _, kind, _ in columns):
+        raise ValueError("a column of another type")
+    return pd.DataFrame({name: pd.Series(values, dtype=kind) for name, kind, values in columns})
+
+
+def _families_to_plain(families: Mapping[str, Family]) -> dict[str, Any]:
+    """Return the values behind a comparison across data sets."""
+    return {
+        name: {
+            **{key: getattr(family, key) for key in ("measure", "parameters", "higher")},
+            "datasets": [str(dataset) for dataset in family.cells.index],
+            "cells": _frame_to_plain(family.cells),
+            "rows": _frame_to_plain(family.rows),
+            "notes": to_plain(family.notes),
+        }
+        for name, family in families.items()
+    }
+
+
+def _families_of_plain(plain: dict[str, Any]) -> dict[str, Family]:
+    """Return the families that ``_families_to_plain`` wrote."""
+    import pandas as pd
+
+    families = {}
+    for name, saved in plain.items():
+        cells = _frame_of_plain(saved["cells"]).set_axis(pd.Index(saved["datasets"], name="dataset"))
+        notes, rows = tuple(map(Note.of_plain, saved["notes"])), _frame_of_plain(saved["rows"])
+        key = (saved["measure"], saved["parameters"], saved["higher"])
+        families[name] = Family(*key, cells.rename_axis(columns="embedding"), rows, notes)
+    return families
+
+
+def _pair_notes_of_plain(plain: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the table of notes of a comparison; this version writes their sentences."""
+    rows = [{**{key: note[key] for key in PAIR_NOTE_KEYS}, "notes": (Note.of_plain(note),)} for note in plain]
+    return notes_frame(rows, PAIR_NOTE_KEYS)
+
+
+_FRAME = [[(str, [(str, int, float, bool, None)])]]
+_FAMILY = {"measure": str, "parameters": str, "higher": bool, "datasets": [str], "cells": _FRAME, "rows": _FRAME}
+_FAMILY |= {"notes": [dict.fromkeys(("code", "scope"), str)]}
+_COMPARISON_RECIPE = {
+    "kind": str, "alpha": float, "adjust": str, "call": str, "tests": [str], "random_state": (int, None),
+    "dataset": (str, None), "n": (int, None), "anchors": (int, None), "conf_level": (float, None),
+}  # fmt: skip
+_TABLE = Json(_frame_to_plain, _frame_of_plain, _FRAME, indent=None)
+COMPARISON_FIELDS = (
+    Field("recipe", Entry(_COMPARISON_RECIPE)),
+    Field("pairs", _TABLE),
+    Field("overall", _TABLE),
+    Field("standing", _TABLE),
+    Field("families", Json(_families_to_plain, _families_of_plain, {"*": _FAMILY}, indent=None)),
+    Field("notes", Json(plain_notes, _pair_notes_of_plain, [dict.fromkeys((*PAIR_NOTE_KEYS, "code", "scope"), str)])),
+    Field("results", Nested("results"), required=False),
+)
 RESULT_FIELDS = (
     Field("recipe", Entry(_RECIPE)),
     Field("labels", Vector()),
@@ -385,27 +477,59 @@ def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
     return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})
 
 
+def _make_comparison(values: dict[str, Any], _: Context) -> Comparison:
+    """Return the comparison from its fields; raise if it has neither a result nor values across data sets."""
+    if (values.get("results") is None) == (not values["families"]):
+        raise ValueError("a comparison without its values")
+    return Comparison(**values)
+
+
 class Schema(NamedTuple):
     """The fields of a kind of record, and the function that makes the record of their values."""
 
     fields: tuple[Field, ...]
-    make: Callable[[dict[str, Any], Context], Results | Sweep]
+    make: Callable[[dict[str, Any], Context], Saved]
 
 
-SCHEMAS = {"results": Schema(RESULT_FIELDS, _make_results), "sweep": Schema(SWEEP_FIELDS, _make_sweep)}
+SCHEMAS = {
+    "results": Schema(RESULT_FIELDS, _make_results),
+    "comparison": Schema(COMPARISON_FIELDS, _make_comparison),
+    "sweep": Schema(SWEEP_FIELDS, _make_sweep),
+}
 
 
 def save_results(results: Results, path: str | Path) -> Path:
     """Write everything but the data; numbers keep every digit. The manifest has a checksum of each member."""
-    return _save("results", results, Context(check_saved(path), int(results.recipe["n"]), list(results.embeddings)))
+    return _save("results", results, check_saved(path))
+
+
+def save_comparison(comparison: Comparison, path: str | Path) -> Path:
+    """Write a comparison with the result or the values that it compares; numbers keep every digit."""
+    return _save("comparison", comparison, check_saved(path))
 
 
 def save_sweep(sweep: Sweep, path: str | Path) -> Path:
     """Write a sweep; numbers keep every digit. Options that JSON cannot store are written as text."""
-    return _save("sweep", sweep, Context(check_saved(path)))
+    return _save("sweep", sweep, check_saved(path))
 
 
-def _save(kind: str, record: Results | Sweep, context: Context) -> Path:
+def _save(kind: str, record: Saved, path: Path) -> Path:
+    """Write a record into a file, and return its path."""
+    with whole_file(path) as file:
+        _write(kind, record, _context(record, path), file)
+    return path
+
+
+def _context(record: Saved, path: Path) -> Context:
+    """Return the number of points and the names of the embeddings of a record."""
+    return (
+        Context(path, int(record.recipe["n"]), list(record.embeddings))
+        if isinstance(record, Results)
+        else Context(path)
+    )
+
+
+def _write(kind: str, record: Saved, context: Context, file: IO[bytes]) -> None:
     """Write the fields of a record as members and as entries of the manifest, which has a checksum of each member."""
     entries: dict[str, Any] = {"kind": kind, "embeddings": list(context.names)}
     members: dict[str, bytes] = {}
@@ -424,18 +548,17 @@ def _save(kind: str, record: Results | Sweep, context: Context) -> Path:
     checksums = {name: hashlib.sha256(content).hexdigest() for name, content in members.items()}
     body = {"format": FORMAT, **entries, "members": checksums}
     manifest = json.dumps({"sha256": _hash(body), **body}, indent=1, ensure_ascii=False)
-    with whole_file(context.path) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, content in {MANIFEST: manifest.encode("utf-8", "backslashreplace"), **members}.items():
             # a fixed date, so that the same result gives the same file
             archive.writestr(zipfile.ZipInfo(name, (2020, 1, 1, 0, 0, 0)), content, zipfile.ZIP_DEFLATED)
-    return context.path
 
 
-def _load(path: Path, manifest: dict[str, Any], members: Members) -> Results | Sweep:
+def _load(path: Path, manifest: dict[str, Any], members: Members) -> Saved:
     """Return the record from the content of a file; each value is checked once, by the kind of its field."""
     schema = SCHEMAS[manifest["kind"]]
     _check_form(manifest["embeddings"], [str], MANIFEST)
-    context = Context(path, manifest["recipe"]["n"], manifest["embeddings"])
+    context = Context(path, manifest["recipe"].get("n") or 0, manifest["embeddings"])
     values: dict[str, Any] = {}
     unknown = {*members}
     for field in schema.fields:
@@ -460,7 +583,7 @@ def _hash(body: dict[str, Any]) -> str:
 
 
 def load_results(path: str | Path) -> Any:
-    """Read a file that ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
+    """Read a file that ``save`` of a result, comparison or sweep wrote; the numbers are equal to the last bit.
 
     Parameters
     ----------
@@ -469,7 +592,7 @@ def load_results(path: str | Path) -> Any:
 
     Returns
     -------
-    Results or Sweep
+    Results, Comparison or Sweep
         The saved record, without the data: only their hash is saved.
 
     Raises
@@ -492,7 +615,7 @@ def load_results(path: str | Path) -> Any:
     if not path.is_file():
         raise MissingFile("path", "must be an existing file", repr(str(path)), "Pass the path that `save` wrote.")
     try:
-        manifest, members = _read_members(path)
+        manifest, members = _read_members(path, path)
         if manifest["format"] == FORMAT:
             return _load(path, manifest, members)
     except DrevalError:
@@ -510,20 +633,24 @@ def load_results(path: str | Path) -> Any:
 
 
 def load_evaluation(path: str | Path, argument: str) -> Results:
-    """Return the saved result of an evaluation; raise for a sweep."""
+    """Return the saved result of an evaluation; raise for another record."""
     try:
         record = load_results(path)
     except DrevalError as error:
         raise error.named({"path": argument}) from error
     if isinstance(record, Results):
         return record
-    hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
-    raise InputError(argument, "must be the saved result of an evaluation", f"a sweep, {str(path)!r}", hint)
+    if isinstance(record, Comparison):
+        received, hint = "a comparison", "Pass the results that it compares."
+    else:
+        received = "a sweep"
+        hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
+    raise InputError(argument, "must be the saved result of an evaluation", f"{received}, {str(path)!r}", hint)
 
 
-def _read_members(path: Path) -> tuple[dict[str, Any], Members]:
+def _read_members(file: Path | IO[bytes], path: Path) -> tuple[dict[str, Any], Members]:
     """Return the manifest and the content of each member; raise if a checksum is not that of the manifest."""
-    with zipfile.ZipFile(path) as archive:
+    with zipfile.ZipFile(file) as archive:
         check_unpacked(sum(info.file_size for info in archive.infolist()), path, "path")
         content = archive.read(MANIFEST)
         parsed = _parsed_size(content)

@@ -86,7 +86,7 @@ def to_digits(values: npt.NDArray[np.float64], scale: npt.NDArray[np.float64]) -
 
 
 @read_only
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Comparison(Record):
     """Embeddings compared: on one data set by its points, or over many data sets.
 
@@ -119,7 +119,8 @@ class Comparison(Record):
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
     >>> comparison = ev.run("trustworthiness").compare()
     >>> comparison
-    Comparison(2 embeddings, 1 measures, 1 rows)
+      2 embeddings of data, 40 points: 1 paired test (level .05)
+    ...
     """
 
     pairs: pd.DataFrame
@@ -427,6 +428,22 @@ class Comparison(Record):
 
         return write_comparison(self, check_path(path, "path"), title=title)
 
-    def __repr__(self) -> str:
-        names = list(dict.fromkeys(self.standing["embedding"]))
-        return f"Comparison({len(names)} embeddings, {len(self.measures)} measures, {len(self.pairs)} rows)"
+    def save(self, path: str | Path) -> Path:
+        """Save everything in one file (a zip of JSON and CSV), on one data set with the result that was compared.
+
+        ``dreval.load_results`` reads it. The data are not saved.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> comparison = ev.run("trustworthiness").compare()
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     dreval.load_results(comparison.save(f"{folder}/a.dreval")).measures
+        ['trustworthiness(n_neighbors=5)']
+        """
+        from dreval.records.archive import save_comparison
+
+        return save_comparison(self, path)

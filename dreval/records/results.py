@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
-from dreval._check import check_bool, check_one_of, check_path, describe, keywords_checked
-from dreval.errors import InputError
+from dreval._check import check_bool, check_one_of, check_path, describe, did_you_mean, keywords_checked
+from dreval.errors import InputError, UnknownName
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.evaluated import EvaluatedEmbedding
@@ -232,6 +232,9 @@ class Results(Record):
     _data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
     # For each embedding whose method was re-run, values per point of noise tests and of stability; see `augment`.
     _reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # Variables of the points by name, and the colors of the classes of some, for figures; in memory only.
+    _variables: Mapping[str, Any] | None = field(default=None, repr=False)
+    _palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     @property
     def names(self) -> list[str]:
@@ -293,6 +296,31 @@ class Results(Record):
         """Return one embedding with its scores; its maps need the data, which a loaded result does not have."""
         self._check_computed(name)
         return self._embedding(name, None)
+
+    def _point_values(self, name: str, argument: str) -> pd.Series[Any]:
+        """Return a variable of the points, or a column of the data, by its name."""
+        import pandas as pd
+
+        if self._variables is None:
+            hint = "Pass the values, as the data of the evaluation and its variables are never saved."
+            raise InputError(argument, "must be values of a loaded result", repr(name), hint)
+        if name in self._variables:
+            values = pd.Series(self._variables[name])
+            if values.isna().any():
+                is_number = pd.api.types.is_numeric_dtype(values) and not pd.api.types.is_bool_dtype(values)
+                values = values.astype(np.float64 if is_number else object)
+                values = values if is_number else values.where(values.notna(), None)
+            return values.set_axis(range(len(values))).rename(name)
+        columns = list(self.recipe.get("columns") or ())
+        if name in columns:
+            column = self.data[:, columns.index(name)]
+            column = column.toarray() if hasattr(column, "toarray") else column
+            return pd.Series(np.asarray(column, np.float64).ravel(), name=name)
+        listed = [*map(str, self._variables), *columns]
+        hint = did_you_mean(name, listed) + f"Variables: {', '.join(map(str, self._variables)) or 'none'}."
+        raise UnknownName(
+            argument, "must be values, a variable of the points, or a column of the data", repr(name), hint
+        )
 
     def _has_data(self) -> bool:
         """Return whether the data are in memory and have coordinates."""
@@ -956,9 +984,11 @@ class Results(Record):
         n_neighbors : int, optional
             For "map": the number of neighbors of the measure; 15, the only, or the middle one by default. For
             "coranking": where the blocks end; as for "map" by default.
-        color : array (n,), optional
-            For "scatter": what colors the points. Strings, booleans and integers are classes, floats are numbers on a
-            scale, over which the name of a pandas Series stands. The labels of the evaluation by default.
+        color : array (n,) or str, optional
+            For "scatter": what colors the points: values, or the name of a variable of the evaluation, of a column of
+            ``obs`` or of the data. Strings, categories, booleans and up to 20 different integers are classes; other
+            numbers are on a scale, over which the name of the variable stands. Classes of a column of ``obs`` have
+            their colors in ``uns``, if there are any. The labels of the evaluation by default.
         pair : (str, str), optional
             For "forest" and "difference_map": the two embeddings; all pairs, and the first pair, by default.
         baseline, alpha, adjust : str, float, str or None

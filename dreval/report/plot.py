@@ -58,6 +58,9 @@ def plot(
     >>> plot(res, "map", measure="continuity", n_neighbors=5)
     <Figure size ...>
     """
+    if isinstance(kind, str) and kind in results.names and kind not in kinds():
+        hint = f"Pass embedding={kind!r}, or write results[{kind!r}].plot()."
+        raise InputError("kind", "must be a kind of figure", f"{kind!r}, an embedding", hint)
     card = kind_card(kind)
     if card.several:
         raise InputError(

@@ -933,7 +933,8 @@ class Study(Record):
         >>> data, path = {"x": X, "cubes": X**3}, f"{folder.name}/study.journal"
         >>> study = dreval.Study(path, data, ["pca", "classical_mds"], "trustworthiness", n_neighbors=5, random_state=0)
         >>> study.run().compare()
-        Comparison(2 embeddings, 1 measures, 1 rows)
+        2 embeddings on 2 data sets: 1 test (level .05)
+        ...
         >>> folder.cleanup()
         """
         with StudyFile(self.path) as file:

@@ -233,7 +233,7 @@ def test_errors_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], m
 @each(
     "arguments",
     [("evaluate",), ("evalute", "data.csv"), (*EVALUATE, "--bogus"), (*EVALUATE, "-k", "five"), ("list", "colors"),
-     (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("list",)],
+     (*EVALUATE, "--quiet", "--json"), (*EVALUATE, "--lab", "labels.csv"), ("embed", "data.csv"), ("show",), ("card",)],
 )  # fmt: skip
 def test_unknown_options_are_code_2(run: Any, arguments: tuple[str, ...]) -> None:
     """Unknown or missing arguments are code 2 and the usage on stderr; options are never abbreviated."""

@@ -20,6 +20,7 @@ PLACES = [
     "dreval.measures.consistency:tractable_consistency",
     "dreval.protocol.protocol:Protocol",
     "dreval.protocol.protocol:Protocol.export",
+    "dreval.registry:card",
     "dreval.study.study:Study",
     "dreval.study.study:Study.run",
     "dreval.study.sweep:sweep",

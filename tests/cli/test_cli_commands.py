@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -17,6 +18,9 @@ from cli_runs import EVALUATE, IDS
 from each import each
 
 import dreval
+from dreval.cli.evaluate import INTERVALS
+from dreval.cli.list import KINDS
+from dreval.evaluation.plan import CI_WORDS
 from dreval.registry import DATASETS, MEASURES, METHODS, TESTS
 
 # embed and list
@@ -100,6 +104,54 @@ def test_lists_are_the_registries(run: Any, kind: str, shelf: Any) -> None:
     assert [row.split("`")[1] for row in table[2:]] == shelf.names()
 
 
+def test_a_bare_list_is_what_can_be_listed(run: Any) -> None:
+    """Each kind has its number of entries and an example, which is one of them and has a card."""
+    code, out, err = run("list")
+    kinds = [line.split()[0] for line in out.splitlines()]
+
+    assert (code, err, kinds) == (0, "", sorted(KINDS))
+    for line in out.splitlines():
+        kind, count, *_ = line.split()
+        entries = run("list", kind)[1].splitlines()
+        assert int(count) == len(entries)
+        example = re.search(r", as (\w+)", line)[1]
+        assert example in [entry.split()[0] for entry in entries]
+        assert len(line) <= 80
+        assert run("recommend" if kind == "goals" else "card", example)[0] == 0
+    assert [row["name"] for row in json.loads(run("list", "--json")[1])["items"]] == kinds
+
+
+def test_cards_are_those_of_python(run: Any) -> None:
+    """The card of every measure, test and method is printed; a name of two kinds needs one; JSON has its fields."""
+    for name, kind in (("trustworthiness", None), ("hsic_test", None), ("cca", "method"), ("wdbc", None)):
+        chosen = ("--kind", kind) if kind else ()
+        card = dreval.card(name, kind)
+        assert run("card", name, *chosen) == (0, f"{card}\n", "")
+        document = json.loads(run("card", name, *chosen, "--json")[1])
+        assert (document["kind"], document["title"], document["reference"]) == (card.kind, card.title, card.reference)
+    code, out, err = run("card", "cca")
+    assert (code, out) == (2, "")
+    assert err.endswith("got 'cca', a test and a method. Pass --kind test or --kind method.\n")
+    code, _, err = run("card", "trustworthines")
+    assert (code, "Did you mean 'trustworthiness'?" in err) == (2, True)
+
+
+def test_recommended_measures_are_those_of_python(run: Any) -> None:
+    """Without a goal all goals are listed with their questions; with one, its measures and the reasons."""
+    goals = dreval.recommend().tidy()
+    code, out, err = run("recommend")
+    assert (code, err) == (0, "")
+    assert all(f"  {row.goal}: {row.question}"[:78] in out for row in goals.itertuples())
+    assert json.loads(run("recommend", "--json")[1])["goals"] == goals.to_dict("records")
+    answer = dreval.recommend("batches")
+    assert run("recommend", "batches") == (0, f"{answer}\n", "")
+    document = json.loads(run("recommend", "batches", "--json")[1])
+    assert document["measures"] == list(answer.measures)
+    assert [row["measure"] for row in document["evidence"]] == list(answer.evidence.index)
+    code, out, err = run("recommend", "neighbours")
+    assert (code, out, "Did you mean 'neighbors'?" in err) == (2, "", True)
+
+
 @each("command", [(), ("evaluate",), ("embed",), ("list",)])
 def test_help_lists_the_options(run: Any, command: tuple[str, ...]) -> None:
     """--help is code 0 on stdout; choices come from the registries."""
@@ -109,8 +161,10 @@ def test_help_lists_the_options(run: Any, command: tuple[str, ...]) -> None:
     assert out.startswith("usage: dreval")
     text = " ".join(out.split())
     if command == ("evaluate",):
-        assert ", ".join(MEASURES) in text
-        assert "exit codes: 0 done, 1 some embedding failed, or no embedding has a value of" in text
+        assert "names from dreval list measures" in text
+        assert "exit codes: 0 done, 1 some embedding failed, or has no value of" in text
+        assert set(INTERVALS) == set(CI_WORDS)
+        assert all(f"\n{'':24}{kind + ':':<13}{meaning}\n" in out for kind, meaning in INTERVALS.items())
     if command == ("embed",):
         assert f"one of {len(METHODS.names())}, see: dreval list methods" in text
 

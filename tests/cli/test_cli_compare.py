@@ -34,12 +34,12 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_one_result_is_compared_by_its_points(run: Any) -> None:
     """It prints the summary of ``Results.compare``."""
-    code, out, err = run("0.dreval", "--measure", "continuity", "--adjust", "none", "--full")
+    code, out, err = run("0.dreval", "--measures", "continuity", "--adjust", "none", "--full")
 
     assert (code, err) == (0, "")
     result = dreval.load_results("0.dreval").compare(measure=["continuity"], adjust=None)
     assert without_call(out) == without_call(f"{result.summary(full=True)}\n")
-    assert "dreval compare 0.dreval --measure continuity --adjust none --full" in out
+    assert "dreval compare 0.dreval --measures continuity --adjust none --full" in out
 
 
 @pytest.mark.parametrize(
@@ -116,7 +116,10 @@ def test_a_figure_with_an_error_leaves_the_tables(run: Any) -> None:
         (("table.csv", "--columns", "dataset=problem"), "`--direction` must be known"),
         (("0.dreval", "--rope", "1"), "`--rope` must be used across data sets only"),
         (("nowhere.dreval",), "must be an existing file"),
-        (("0.dreval", "1.dreval", "--measure", "continuty"), "Did you mean 'continuity'"),
+        (
+            ("0.dreval", "1.dreval", "--measures", "continuty"),
+            "`--measures` must be a known name: got 'continuty'",
+        ),
         (("0.dreval", "--plot", "0.dreval"), "must end in .png or .svg or .pdf"),
         (("0.dreval", "--report", "out.doc"), "`--report` must end in"),
         (("0.dreval", "--report", "0.dreval"), "`--report` must not be a file that is read"),
@@ -129,6 +132,13 @@ def test_errors(run: Any, arguments: tuple[str, ...], message: str) -> None:
 
     assert (code, out) == (2, "")
     assert message in err
+
+
+def test_the_nearest_option_is_suggested(run: Any) -> None:
+    """It is the option, not the Python argument behind it."""
+    for name, option in (("--measure", "--measures"), ("--measurs", "--measures"), ("--alhpa", "--alpha")):
+        code, out, err = run("0.dreval", name, "continuity")
+        assert (code, out, f"(did you mean {option}?)" in err) == (2, "", True)
 
 
 def test_pairs_must_be_pairs(run: Any) -> None:

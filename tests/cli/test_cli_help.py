@@ -19,7 +19,8 @@ from protocol_runs import play, projection
 
 import dreval
 from dreval.cli import _main
-from dreval.cli._main import CommandParser, _parser, json_text, main
+from dreval.cli._main import CommandParser, _parser, main
+from dreval.cli._output import json_text
 
 
 def parsers(parser: CommandParser, name: str = "dreval") -> Iterator[tuple[str, CommandParser]]:
@@ -45,7 +46,7 @@ def test_a_command_is_a_file() -> None:
     """Each file of the folder is a command; each command or subcommand at the end of the tree prints a result."""
     commands = [name.split()[1] for name in COMMANDS if len(name.split()) == 2]
     assert commands == sorted(path.stem for path in Path(_main.__file__).parent.glob("[!_]*.py"))
-    assert {"compare", "embed", "evaluate", "list", "protocol", "study", "sweep"} <= set(commands)
+    assert {"card", "compare", "embed", "evaluate", "list", "recommend", "report", "show"} <= set(commands)
     assert len(ANSWERS) == len(commands) - 2 + 3 + 3  # protocol and study have three steps each
 
 
@@ -70,7 +71,7 @@ def test_a_command_with_subcommands_prints_its_help(run: Any, name: str) -> None
 @each("name", ANSWERS)
 def test_every_command_has_json_and_quiet(name: str) -> None:
     """Both are options, and the help names the keys of the document."""
-    assert {"json", "quiet"} <= ANSWERS[name].flags
+    assert {"json", "quiet"} <= ANSWERS[name].flags.keys()
     helped = {action.dest: action.help for action in ANSWERS[name]._actions}
     assert helped["json"].startswith("print one JSON document: ")
 
@@ -88,14 +89,14 @@ def prepare(arguments: list[str]) -> list[str]:
     command = " ".join(arguments[:3] if arguments[1] in ("study", "protocol") else arguments[:2])
     if "study.toml" in arguments:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
-    if arguments[1] == "compare":
+    if arguments[1] in ("compare", "show", "report"):
         save()
     if "v1.dreval" in arguments:
         for name, embeddings in (("v1", {"a": Y}), ("v2", {"a": Y[::-1]})):
             evaluation = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)
             evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
     if command in ("dreval study status", "dreval study report") or (
-        command == "dreval compare" and "study.journal" in arguments
+        arguments[1] in ("compare", "show", "report") and "study.journal" in arguments
     ):
         study()
     if command in ("dreval protocol status", "dreval protocol collect"):
@@ -108,6 +109,7 @@ def save() -> None:
     for name, shift in (("iris", 0.0), ("wine", 1.0)):
         evaluation = dreval.Evaluation(X + shift * X**2, {"a": Y, "b": "pca"}, n_neighbors=5, random_state=0)
         evaluation.run(["trustworthiness"], None).save(f"{name}.dreval")
+    Path("out.dreval").write_bytes(Path("wine.dreval").read_bytes())
     rows = [("third", name, "trustworthiness", value) for name, value in (("a", 0.9), ("b", 0.8))]
     pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"]).to_csv("table.csv", index=False)
 
@@ -163,6 +165,12 @@ DOCUMENTS = [
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
     (("protocol", "collect", "umap"), "tool notes measures tests"),
     (("list", "tests"), "kind items"),
+    (("show", "out.dreval"), "recipe table notes"),
+    (("show", "study.journal"), "file cells done failed running waiting seconds states notes"),
+    (("report", "out.dreval", "r.md"), "report"),
+    (("recommend",), "goals"),
+    (("recommend", "batches"), "goal question measures table evidence"),
+    (("card", "map"), "kind name title question caution cost reference parameters reading of several aliases"),
     (("sweep", "data.csv", "-m", "isomap", "--grid", "n_neighbors=10,15", "--random-state", "0"),
      "recipe best_set table notes"),
 ]  # fmt: skip

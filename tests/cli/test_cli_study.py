@@ -42,7 +42,8 @@ def test_run_continues_where_it_stopped(run: Any) -> None:
 
     assert [code for code, _, _ in (output, second)] == [1, 0]
     assert [err for _, _, err in (output, second)] == ["", ""]
-    assert second[1].rstrip("\n") == str(opened)
+    assert second[1].rstrip("\n") == str(opened).replace(".summary(full=True)", "--full")
+    assert run("status", "s.journal", "--full")[1].rstrip("\n") == str(opened.summary(full=True))
     assert_frame_equal(opened.table().drop(columns="seconds"), study.table().drop(columns="seconds"))
 
 

@@ -205,6 +205,19 @@ def test_kinds_of_data(kind: str, tmp_path: Any) -> None:
     assert not result.table.isna().any(axis=None)
 
 
+def test_the_bar_of_an_estimate_counts_its_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each run on a sample is a step with the number of its points; the keyword is that of ``run``."""
+    bar, passed = Bar(), []
+    monkeypatch.setattr(evaluation, "open_progress", lambda enabled: passed.append(enabled) or nullcontext(bar))
+    ev = dreval.Evaluation(
+        np.tile(X, (50, 1)) + RNG.normal(size=(3000, 5)), {"a": RNG.normal(size=(3000, 2))}, random_state=0
+    )
+    ev.estimate_cost("stress", ci=None, progress=False)
+    assert (passed, bar.total, bar.n) == ([False], 3, 3)
+    sizes = sample_sizes(3000, 1)
+    assert bar.texts == [f"estimate from {size} points" for size in (*sizes[1:], *sizes)]
+
+
 def test_an_estimate_runs_no_methods() -> None:
     """Methods, estimators and callables are named; the other steps for their embeddings are included."""
 

@@ -120,12 +120,15 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "data": (lambda: dreval.score(X * np.nan, Y), "`X` must be finite|`X`"),
     "nothing": (lambda: dreval.score(X, Y, []), "must name something to compute"),
     "keyword": (lambda: dreval.score(X, Y, k=3), "Did you mean 'n_neighbors'"),
+    "keyword of scikit-learn": (lambda: dreval.score(X, Y, y=LABELS), r"Call dreval.score\(X, Y, labels=y\)"),
+    "keyword of Evaluation": (lambda: dreval.score(X, Y, use_rep="X_pca"), r"Call dreval.score\(adata.obsm"),
+    "keyword of scanpy": (lambda: dreval.Evaluation(X, basis="X_umap"), r'Call Evaluation\(adata, "X_umap"\)'),
 }
 
 
 @each("case", list(REFUSED))
 def test_invalid_arguments_are_named(case: str) -> None:
-    """Errors name X, Y and the arguments of ``score``."""
+    """Errors name X, Y and the arguments of ``score``; keywords of other packages have what is meant."""
     call, text = REFUSED[case]
     with pytest.raises((InputError, UnknownKeyword), match=text):
         call()

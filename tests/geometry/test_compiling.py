@@ -1,4 +1,4 @@
-"""The message on a terminal while loops are compiled, and the folder of machine code."""
+"""The message on stderr while loops are compiled, and the folder of machine code."""
 
 from __future__ import annotations
 
@@ -9,22 +9,19 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
 from dreval.geometry._loops import _jit
 
 
-class Terminal(io.StringIO):
-    def isatty(self) -> bool:
-        return True
-
-
-def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> None:
-    """The outermost of nested compilations count; a stream that is not a terminal gets no message."""
-    clock, notice, terminal = [0.0], _jit.CompileNotice(), Terminal()
+def test_stderr_gets_one_message_when_compiling_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The outermost of nested compilations count, and the message is one line, with and without a terminal."""
+    clock, notice, stderr = [0.0], _jit.CompileNotice(), io.StringIO()
+    monkeypatch.setenv("DREVAL_NOTICES", "1")
     monkeypatch.setattr(_jit.time, "perf_counter", lambda: clock[0])
-    monkeypatch.setattr(_jit.sys, "stderr", terminal)
+    monkeypatch.setattr(_jit.sys, "stderr", stderr)
     for _ in range(3):
         notice.on_start(None)
         notice.on_start(None)
@@ -33,15 +30,37 @@ def test_a_terminal_gets_one_message_when_compiling_takes_long(monkeypatch) -> N
         clock[0] += 0.6
         notice.on_end(None)
         clock[0] += 100.0  # of other work
-    assert terminal.getvalue() == _jit.MESSAGE  # after 2.4 s of compiling, not of work
+    assert stderr.getvalue() == f"{_jit.MESSAGE}\n"  # after 2.4 s of compiling, not of work
+    assert len(_jit.MESSAGE) < 80
     assert notice.spent == pytest.approx(3 * 1.2)
 
-    quiet = io.StringIO()
-    monkeypatch.setattr(_jit.sys, "stderr", quiet)
-    second_notice = _jit.CompileNotice()
-    second_notice.spent = 10.0
-    second_notice.on_start(None)
-    assert quiet.getvalue() == ""
+
+def test_the_message_replaces_a_progress_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a terminal it is written over the line of a bar."""
+    notice, stderr = _jit.CompileNotice(), io.StringIO()
+    stderr.isatty = lambda: True  # type: ignore[method-assign]
+    monkeypatch.setenv("DREVAL_NOTICES", "1")
+    monkeypatch.setattr(_jit.sys, "stderr", stderr)
+    notice.spent = 10.0
+    notice.on_start(None)
+    assert stderr.getvalue() == f"\r{_jit.MESSAGE:<79}\n"
+
+
+@pytest.mark.parametrize(
+    ("notices", "process", "is_written"),
+    [("1", "MainProcess", True), ("1", "LokyProcess-1", False), ("0", "MainProcess", False)],
+)
+def test_workers_and_quiet_processes_get_no_message(
+    monkeypatch: pytest.MonkeyPatch, notices: str, process: str, is_written: bool
+) -> None:
+    """A process that another one started writes none, nor one with ``DREVAL_NOTICES=0``."""
+    notice, stderr = _jit.CompileNotice(), io.StringIO()
+    monkeypatch.setenv("DREVAL_NOTICES", notices)
+    monkeypatch.setattr(_jit, "current_process", lambda: SimpleNamespace(name=process))
+    monkeypatch.setattr(_jit.sys, "stderr", stderr)
+    notice.spent = 10.0
+    notice.on_start(None)
+    assert bool(stderr.getvalue()) == is_written
 
 
 @pytest.mark.slow

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import call, without_call
+from cli_runs import call
 from scipy import sparse
 
 import dreval
@@ -236,6 +236,61 @@ def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> No
     assert "takes no options for coordinates stored in obsm['X_isomap']; the bundled method is" in row["note"]
 
 
+@pytest.mark.filterwarnings("ignore")  # on the format of later versions of zarr
+@pytest.mark.parametrize("form", ["object", "view", "backed", "h5ad", "blocks", "zarr"])
+def test_columns_of_obs_color_the_points(
+    ad: ModuleType, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Columns of obs and genes by name; classes have the colors of uns, wherever the cells come from."""
+    adata = example(ad, sparse.csr_matrix(COUNTS))
+    adata.obs["number"], adata.uns["kind_colors"] = np.arange(24), np.array(["#ff0000", "#00ff00", "#0000ff"])
+    adata.uns["depth_colors"] = np.array(["#123456"])  # of no classes
+    monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0 if form == "blocks" else files.MIN_BLOCKWISE_BYTES)
+    data = {"object": adata, "view": adata[:, :4]}.get(form)
+    if data is None:
+        path = tmp_path / f"a.{'zarr' if form == 'zarr' else 'h5ad'}"
+        getattr(adata, f"write_{path.suffix[1:]}")(path)
+        data = ad.read_h5ad(path, backed="r") if form == "backed" else path
+    ev = dreval.Evaluation(data, {"umap": "X_umap"}, labels="kind", n_neighbors=4, random_state=0)
+    results = ev.run("stress", None, None)
+    assert results._palettes["kind"] == {"a": "#ff0000", "b": "#00ff00", "c": "#0000ff"}
+    assert results._palettes.keys() == {"kind", "labels"}
+    for figure in (results.plot(), results.plot(color="kind")):
+        assert {"#ff0000", "#00ff00", "#0000ff"} <= colors_of(figure)
+    assert not {"#ff0000", "#00ff00"} & colors_of(results.plot(color=list("abc") * 8))
+    for name, values in (("depth", np.arange(24.0)), ("number", np.arange(24)), ("gene2", 2.0 * COUNTS[:, 2])):
+        assert colors_of(results.plot(color=name)) == colors_of(results.plot(color=pd.Series(values, name=name)))
+    with pytest.raises(UnknownName, match=r"Did you mean 'depth'\? Variables: kind, depth, number\."):
+        results.plot(color="dept")
+
+
+def colors_of(figure: Any) -> set[str]:
+    """Return the colors of the points of a figure."""
+    from matplotlib.colors import to_hex
+    from matplotlib.patches import PathPatch
+
+    return {to_hex(patch.get_edgecolor()) for patch in figure.findobj(PathPatch)}
+
+
+def test_no_other_library_warns(ad: ModuleType) -> None:
+    """A session with cells warns of nothing, also under pandas and anndata that warn of what will change."""
+    adata = example(ad, sparse.csr_matrix(COUNTS))
+    adata.obs["batch"] = ["x", "y"] * 12
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        for cells in (adata, adata[adata.obs["kind"] != "c"]):
+            ev = dreval.Evaluation(
+                cells, labels="kind", batch="batch", covariates="depth", n_neighbors=4, random_state=0
+            )
+            results = ev.run(ci=None, n_resamples=19)
+            for record in (ev, results, results["X_umap"], results["X_umap"].scores):
+                assert record._repr_html_()
+            results.plot(color="batch")
+            results.plot("map")
+            results.to_anndata(cells, copy=True)
+        dreval.trustworthiness(adata, adata.obsm["X_umap"], n_neighbors=4)
+
+
 def old_file(path: Path, matrix: Any) -> None:
     """A file as anndata 0.6 wrote it: compound obs and var, categories in uns, one compound array for all of obsm."""
     import h5py
@@ -386,13 +441,14 @@ def test_the_command_line_on_a_file(
     assert (code, err) == (0, "")
     expected = {"labels": "kind", "use_rep": "X_pca", "n_neighbors": 4, "random_state": 0}
     expected_result = dreval.Evaluation("cells.h5ad", {"X_umap": "X_umap"}, **expected)
-    message = str(expected_result.run().summary()).replace(
-        ".summary(full=True), .report(path)", "--full, --report page.html"
-    )
-    message = message.replace("summary(full=True)", "--full")
-    assert [part.split() for part in without_call(out)[:-1]] == [part.split() for part in without_call(message)]
+    text = str(expected_result.run().summary()).replace("summary(full=True)", "--full")
+    assert out.rpartition("Next: ")[0].split() == text.rpartition("Next: ")[0].split()
+    assert out.endswith("Next: --full  --report page.html\n\nresult written to r.dreval\n")
     dreval.load_results("r.dreval").to_anndata(adata)
     assert adata.obs["dreval_trustworthiness_X_umap"].notna().all()
+    code, out, _ = call(capfd, "evaluate", "cells.h5ad", "-k", "4", "--ci", "none", "--json")  # all maps in obsm
+    assert code == 0
+    assert list(json.loads(out)["recipe"]["sources"]) == ["X_pca", "X_umap"]
     code, _, err = call(capfd, "evaluate", "cells.h5ad", "--layer", "X_pca", "-e", "X_umap")
     assert (code, "`--layer` must be a layer" in err) == (2, True)
     assert call(capfd, "embed", "cells.h5ad", "pca", "pca.csv", "--layer", "counts", "--quiet") == (0, "", "")

@@ -30,6 +30,7 @@ from dreval.report import _style
 from dreval.report._svg import inline_svg
 from dreval.report.figures._grid import MAX_FIGURE_INCHES
 from dreval.report.figures._kind import QUESTIONS
+from dreval.report.figures._panels import class_colors
 from dreval.report.figures.pairs import MATRIX_CELLS, PALEST_RATIO
 from dreval.report.format import format_fixed, percent, probability
 from dreval.report.plot import kinds, plot
@@ -190,6 +191,67 @@ def test_a_scale_of_numbers_has_the_name_of_its_series(three_embeddings):
     assert set(texts(figure_of_series)) - set(texts(figure_of_array)) == {"body height"}
     assert overlapping(figure_of_series) == []
     assert "body height" not in texts(three_embeddings.plot(color=(height > 0.5).rename("body height")))
+
+
+def test_points_are_colored_by_the_name_of_a_variable(tmp_path):
+    """Labels, covariates, batches and columns of the data by name; up to 20 integers are classes, more are numbers."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(60, 3)), columns=["x", "y", "z"])
+    covariates = {"age": rng.normal(size=60), "site": ["s", "t", "u"] * 20}
+    variables = {"labels": ["a", "b"] * 30, "batch": [1, 2, 3] * 20, "covariates": covariates}
+    results = dreval.Evaluation(X, {"e": X[["x", "y"]].to_numpy()}, random_state=0, **variables).run(
+        "stress", None, None
+    )
+    for name, column in (
+        ("z", X["z"]),
+        ("age", pd.Series(covariates["age"], name="age")),
+        ("site", ["s", "t", "u"] * 20),
+    ):
+        assert texts(results.plot(color=name)) == texts(results.plot(color=column))
+        assert texts(results["e"].plot(color=name)) == texts(results.plot(color=column))
+    assert texts(results.plot(color="labels")) == texts(results.plot())
+    assert {"1", "2", "3"} <= set(texts(results.plot(color="batch")))
+    counts = pd.Series(np.arange(60), name="counts")
+    assert "counts" in texts(results.plot(color=counts))
+    assert "other (9 classes)" in texts(results.plot(color=counts % 20))
+    with pytest.raises(UnknownName, match=r"got 'aeg'\. Did you mean 'age'\? Variables: age, site, labels, batch\."):
+        results.plot(color="aeg")
+    with pytest.raises(InputError, match=r"`color` must be values of a loaded result: got 'age'"):
+        dreval.load_results(results.save(tmp_path / "r.dreval")).plot(color="age")
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        *((kind, [1, None, 2]) for kind in ("Int64", "Float32", "float64")),
+        *((kind, ["a", None, "b"]) for kind in ("category", "string", "object", "str")),
+        ("boolean", [True, None, False]),
+    ],
+)
+def test_missing_values_of_a_variable_are_gray(three_embeddings, kind, values):
+    """Columns of every type of pandas, as those of ``obs``: numbers on a scale, else classes."""
+    column = pd.Series([*values] * 20, dtype=kind)
+    labels = texts(dataclasses.replace(three_embeddings, _variables={"v": column}).plot(color="v"))
+    assert "gray: missing" in labels or "unlabeled" in labels
+    assert ("gray: missing" in labels) == (kind in ("Int64", "Float32", "float64"))
+
+
+def test_an_embedding_is_no_kind_of_figure(three_embeddings):
+    """The error says how to draw the figure of one embedding."""
+    with pytest.raises(InputError, match=r"got 'a', an embedding\. Pass embedding='a', or write results\['a'\]"):
+        three_embeddings.plot("a")
+
+
+def test_a_palette_colors_its_classes():
+    """Colors of all classes are used in their order, for any number of them; a class without a valid color: none."""
+    labels = np.array([*map(str, range(15)), None] * 2, dtype=object)
+    palette = {str(i): f"#0000{i:02x}" for i in reversed(range(15))}
+    classes = class_colors(labels, palette)
+    assert classes.names == (*(str(i) for i in reversed(range(15))), "unlabeled")
+    assert classes.colors[:-1] == tuple(palette.values())
+    assert [classes.names[code] for code in classes.codes[:15]] == [str(i) for i in range(15)]
+    for wrong in ({**palette, "3": "no color"}, {"0": "#000000"}, {}):
+        assert class_colors(labels, wrong).colors == class_colors(labels).colors
 
 
 def test_a_map_of_one_value_stays_within_the_bounds():

@@ -21,6 +21,7 @@ from _site._methods import write_methods
 from _site._tests import write_tests
 from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
 from dreval import errors, glossary
+from dreval.cli._exit import exit_codes
 from dreval.cli._main import _parser
 from dreval.registry import DATASETS, MEASURES, TESTS
 
@@ -75,10 +76,9 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
 }
 EXIT_CODES = (
-    "The names and defaults are those of the Python functions. ``dreval`` exits with 0 on success, with 1 if something "
-    "failed or is missing (the rest is still computed), with 2 if the input is invalid (the reason is on stderr), with "
-    "3 after a defect in dreval, and with 130 after Ctrl-C. Every error message says which input is wrong, why, and "
-    "what to do."
+    "The names and defaults are those of the Python functions. All commands have these "
+    f"{' '.join(exit_codes('something failed or is missing, and all else was computed').split())}. Every error message "
+    "says which input is wrong, why, and what to do."
 )
 
 
@@ -262,8 +262,9 @@ def _named(action: argparse.Action) -> str:
 
 
 def _help(action: argparse.Action) -> str:
-    """Return the help text of an argument, with its percent signs filled in."""
-    return (action.help or "") % {**vars(action), "prog": "dreval"} if action.help else ""
+    """Return the help text of an argument, with its percent signs filled in, and its lines joined."""
+    text = (action.help or "") % {**vars(action), "prog": "dreval"} if action.help else ""
+    return "; ".join(" ".join(line.split()) for line in text.splitlines())
 
 
 def _citation() -> str:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import os
 import shutil
 import sys
 import tempfile
 import time
 from collections.abc import Callable
+from multiprocessing import current_process
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +19,16 @@ from numba import config, njit
 from numba.core import event
 from numba.misc.appdirs import AppDirs
 
-NOTICE_DELAY_SECONDS = 2.0  # of compiling, after which a message is written to a terminal
-MESSAGE = "dreval compiles its loops for this machine, about a minute; later runs find them on disk.\n"
+NOTICE_DELAY_SECONDS = 2.0  # of compiling, after which a message is written
+MESSAGE = "dreval compiles its loops for this machine, once; this takes up to a minute."
 
 
 class CompileNotice(event.Listener):  # type: ignore[misc]
-    """Write a message to a terminal, once, as soon as the compilation of loops has taken some time."""
+    """Write a message to stderr, once, as soon as the compilation of loops has taken some time.
+
+    Processes that another one started, as for the runs of a study, write none; nor does any process if the environment
+    variable ``DREVAL_NOTICES`` is 0.
+    """
 
     def __init__(self) -> None:
         """Start with no compilation."""
@@ -35,9 +41,12 @@ class CompileNotice(event.Listener):  # type: ignore[misc]
             self.began = time.perf_counter()
         if not self.is_written and self.spent + time.perf_counter() - self.began > NOTICE_DELAY_SECONDS:
             self.is_written = True
+            is_wanted = os.environ.get("DREVAL_NOTICES") != "0" and current_process().name == "MainProcess"
             with contextlib.suppress(OSError, ValueError):  # a stream that is closed or broken
-                if sys.stderr is not None and sys.stderr.isatty():
-                    sys.stderr.write(MESSAGE)
+                if is_wanted and sys.stderr is not None:
+                    is_terminal = sys.stderr.isatty()  # which may show a progress bar on this line
+                    sys.stderr.write(f"\r{MESSAGE:<79}\n" if is_terminal else f"{MESSAGE}\n")
+                    sys.stderr.flush()
 
     def on_end(self, _: Any) -> None:
         """Add the duration of the outermost compilation."""

@@ -52,6 +52,7 @@ def record_summary(
     call: str = "",
     answers: Sequence[Part] = (),
     after: Sequence[str] = (),
+    shell: bool = False,
 ) -> Document:
     """Return the printed form of a record: findings, tables, and the notes that matter most.
 
@@ -77,13 +78,16 @@ def record_summary(
         Further answers, below the findings.
     after : sequence of str
         Sentences below the tables: the next step.
+    shell : bool, default False
+        Whether a command prints it, whose option adds the rest.
     """
     ordered = sorted(dict.fromkeys(notes), key=_severity)
     texts = list(dict.fromkeys(map(str, ordered)))
     header = [(name, str(value)) for name, value in settings if value not in (None, "")]
     hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
     hidden += ["settings"] if header or call or details else []
-    further = f"{join_and(hidden).capitalize()}: .summary(full=True)." if hidden and not full else ""
+    step = "--full" if shell else ".summary(full=True)"
+    further = f"{join_and(hidden).capitalize()}: {step}." if hidden and not full else ""
     document = record_document(
         title,
         header if full else [],

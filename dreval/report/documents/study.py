@@ -69,14 +69,14 @@ MAX_REASONS = 10
 MAX_DATA_NOTES = 20  # notes on data sets and methods that are printed
 
 
-def printed_study(study: Any, full: bool = False) -> Document:
+def printed_study(study: Any, full: bool = False, *, shell: bool = False) -> Document:
     """Return the progress of a study, and the answer across its data sets."""
     comparison, _ = _compare_or_reason(study.path) if is_study(study.path) else (None, "")
     answers = [] if comparison is None else [answer_lines(comparison, with_cautions=False)]
-    return study_summary(study.status(), full, answers)
+    return study_summary(study.status(), full, answers, shell=shell)
 
 
-def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = ()) -> Document:
+def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = (), *, shell: bool = False) -> Document:
     """Return how much of a study is finished, the answers, the cells of each method, failures and the next step."""
     cells = status.cells
     settings = [
@@ -98,6 +98,7 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = ())
         details=[_study_table(status)] if len(cells) else [],
         answers=answers,
         after=[finding.text for finding in next_steps(status)],
+        shell=shell,
     )
 
 

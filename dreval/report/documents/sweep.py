@@ -55,7 +55,7 @@ FEW_CODE = "sweep.few"  # the note on few replicates, which a finding repeats in
 VERDICTS = {True: "best set", False: "worse"}
 
 
-def sweep_summary(sweep: Sweep, full: bool) -> Document:
+def sweep_summary(sweep: Sweep, full: bool, *, shell: bool = False) -> Document:
     """Return the answer of each measure, its settings from the best on, and why settings were not evaluated."""
     settings = [("Source", sweep.recipe["source"]), ("Points n", format_number(sweep.recipe["n"]))]
     settings += [("Columns p", format_number(sweep.recipe["p"])), ("Settings", format_number(len(sweep.settings)))]
@@ -71,6 +71,7 @@ def sweep_summary(sweep: Sweep, full: bool) -> Document:
         settings=settings,
         call=sweep.recipe["call"],
         answers=[Paragraph(findings_text(findings), "finding") for findings in others],
+        shell=shell,
     )
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from matplotlib.axes import Axes
-from matplotlib.colors import LinearSegmentedColormap, to_hex
+from matplotlib.colors import LinearSegmentedColormap, is_color_like, to_hex
 from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
@@ -77,14 +77,22 @@ class Scale:
         return first, last
 
 
-def class_colors(labels: npt.NDArray[Any] | None) -> Classes | None:
+def class_colors(labels: npt.NDArray[Any] | None, palette: Mapping[str, str] | None = None) -> Classes | None:
     """Return colors of the classes: up to twelve have their own; of more, the eleven largest, and one for all others.
 
-    Points without label are gray; the classes then have one color less.
+    Points without label are gray; the classes then have one color less. A ``palette`` with a valid color for each class
+    is used in place of these colors, in its order.
     """
     if labels is None:
         return None
     plain = [None if label is None or label != label else label for label in labels.tolist()]
+    if palette and all(label is None or is_color_like(palette.get(str(label))) for label in plain):
+        names = [name for name in palette if name in {*map(str, plain)}]
+        place = {name: i for i, name in enumerate(names)}
+        codes = np.array([len(names) if label is None else place[str(label)] for label in plain], np.int64)
+        unlabeled = [UNLABELED] * (None in plain)
+        colors = (*(to_hex(palette[name]) for name in names), *CLASS_COLORS[-1:] * len(unlabeled))
+        return Classes(codes, (*map(printable, names), *unlabeled), colors)
     counts: dict[Any, int] = {}
     for label in plain:
         counts[label] = counts.get(label, 0) + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -66,6 +66,7 @@ from dreval.report.result_view import Column, ResultView, parameter_value
 
 SINGLE_MAP_INCHES = 3.1  # width of a map that is alone
 MISSING_COLOR = CLASS_COLORS[-1]
+MAX_INTEGER_CLASSES = 20  # different integers that are classes; more are numbers
 
 
 @dataclass(frozen=True)
@@ -76,16 +77,20 @@ class NumberColors:
     bar: Bar
 
 
-def point_colors(labels: Any, n: int) -> Classes | NumberColors | None:
-    """Return the colors of points: by class, or of floats by a scale with the name of the series."""
+def point_colors(labels: Any, n: int, palette: Mapping[str, str] | None = None) -> Classes | NumberColors | None:
+    """Return the colors of points: by class, or of numbers by a scale with the name of the series.
+
+    ``palette`` has colors of the classes.
+    """
     if labels is None:
         return None
     values, title = np.asarray(labels), getattr(labels, "name", None)
     if values.ndim != 1:
         raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
     check_rows(len(values), n, "color")
-    if values.dtype.kind != "f":
-        return class_colors(values)
+    is_scale = values.dtype.kind == "f" or (values.dtype.kind in "iu" and len(np.unique(values)) > MAX_INTEGER_CLASSES)
+    if not is_scale:
+        return class_colors(values, palette)
     return number_colors(values.astype(np.float64), "" if title is None else printable(title))
 
 
@@ -523,7 +528,12 @@ def draw_map(
 def draw_scatter(results: Results, _view: ResultView, names: list[str], *, color: Any = None) -> Figure:
     """Draw the embeddings with one row of class names, or a scale of numbers, below."""
     n = len(results.embeddings[names[0]])
-    colors = point_colors(results.labels if color is None else color, n)
+    if color is None:
+        colors = point_colors(results.labels, n, results._palettes.get("labels"))
+    elif isinstance(color, str):
+        colors = point_colors(results._point_values(color, "color"), n, results._palettes.get(color))
+    else:
+        colors = point_colors(color, n)
     classes = colors.classes if isinstance(colors, NumberColors) else colors
     legend = class_handles(colors) if isinstance(colors, Classes) else ()
     hollow = {name: points for name in names if (points := results._like_noise(name)) is not None and points.any()}
