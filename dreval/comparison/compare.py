@@ -38,6 +38,7 @@ from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.best_set import best_set
 from dreval.inference.cross_jackknife import contrast_covariance
+from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
     ROUNDING,
     Interval,
@@ -65,6 +66,7 @@ from dreval.registry import MEASURES, METHODS
 
 UNBOUNDED = (-math.inf, math.inf)
 TEST_NAMES = {"points": "jackknife"}  # names of tests by kind of interval; other kinds keep their name
+PAIR_METHODS = {**METHODS_OF_INTERVALS, "seeds": "means over runs with other seeds, Welch's t"}  # by kind of interval
 NO_SPREAD = {  # codes of notes on differences without spread by kind of interval; other kinds have "inference.fixed"
     "seeds": "inference.same_runs",
     **dict.fromkeys(("subsampling", "subsamples"), "inference.same_halves"),
@@ -470,7 +472,7 @@ def _test_anchors(
     interval, p_value = test
     if interval.kind == "anchors":
         return _student_test(advantage, interval, alpha, margin, size)
-    columns = {}
+    columns: dict[str, Any] = {"conf_method": PAIR_METHODS[interval.kind]}
     if margin is not None:
         each = [betting_p(differences, setting.n, *limits, setting.seed, mean=sign * margin) for sign in (-1, 1)]
         student = _student_test(advantage, interval, alpha, margin, size).columns.get("p_equivalence", 0.0)
@@ -513,7 +515,7 @@ def _student_test(advantage: float, interval: Interval, alpha: float, margin: fl
     def two_sided(error: float) -> float:
         return float(2 * stdtr(freedom, -abs(advantage / error)))
 
-    columns = {}
+    columns: dict[str, Any] = {"conf_method": PAIR_METHODS[interval.kind]}
     if interval.doubt > 0:
         columns["p_low"], columns["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
     if margin is not None:

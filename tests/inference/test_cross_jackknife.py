@@ -11,7 +11,7 @@ from dreval._random import stream
 from dreval.inference.best_set import best_set
 from dreval.inference.cross_jackknife import (
     contrast_covariance,
-    cross_variances,
+    cross_variance,
     crossed_influences,
     is_skewed,
     neighbors_of_part,
@@ -253,7 +253,7 @@ def test_a_mean_has_its_usual_variance():
     crossed = crossed_influences([without(x[thirds != third]) for third in range(3)], thirds)
     phi = np.mean([np.var(x[thirds == third], ddof=1) for third in range(3)]) / 30
     assert np.sum(crossed[0] * crossed[1]) == pytest.approx(phi, rel=1e-12)
-    variance = cross_variances(without(x), crossed[None])[-1]
+    variance = cross_variance(without(x), np.stack([crossed, crossed])).value
     assert variance == pytest.approx(0.75 * phi + 0.25 * np.var(x, ddof=1) / 30, rel=1e-12)
 
 
@@ -263,10 +263,8 @@ def test_a_negative_phi_counts_as_zero_after_the_mean():
     crossed = np.zeros((2, 2, 12))
     crossed[:, 0, 0], crossed[:, 1, 0] = 1.0, [3.0, -1.0]
     delete_one = 11 * np.var(left_out)
-    assert cross_variances(left_out, crossed).tolist() == pytest.approx(
-        [0.75 * 3 + delete_one / 4, delete_one / 4, 0.75 + delete_one / 4]
-    )
-    assert cross_variances(left_out, -np.abs(crossed) * [[[1], [-1]]])[-1] == pytest.approx(delete_one / 4)
+    assert cross_variance(left_out, crossed).value == pytest.approx(0.75 + delete_one / 4)
+    assert cross_variance(left_out, np.abs(crossed) * [[[1.0], [-1.0]]]).value == pytest.approx(delete_one / 4)
 
 
 def test_skewed_values_have_at_least_the_delete_one_variance():
@@ -276,11 +274,11 @@ def test_skewed_values_have_at_least_the_delete_one_variance():
     assert is_skewed(left_out)
     assert not is_skewed(np.arange(5.0))
     assert not is_skewed(np.zeros(5))
-    assert cross_variances(left_out, np.zeros((2, 2, 21)))[-1] == pytest.approx(20 * np.var(left_out))
+    assert cross_variance(left_out, np.zeros((2, 2, 21))).value == pytest.approx(20 * np.var(left_out))
 
 
 def test_the_matrix_form_of_two_has_the_variance_of_the_difference():
-    """With two estimates the contrast of the matrix is that of ``cross_variances``; negative phi counts as zero."""
+    """With two estimates the contrast of the matrix is that of ``cross_variance``; negative phi counts as zero."""
     rng = np.random.default_rng(8)
     left_out = rng.normal(size=(2, 15))
     for crossed in (rng.normal(size=(2, 2, 2, 15)), np.stack([np.ones((2, 2, 15)), np.zeros((2, 2, 15))])):
@@ -292,13 +290,16 @@ def test_the_matrix_form_of_two_has_the_variance_of_the_difference():
         assert difference == pytest.approx(expected, rel=1e-10)
 
 
-def test_more_partitions_have_a_smaller_range():
-    """The range of p narrows with the square root of the number of partitions, where these do not vary more."""
-    left_out = np.random.default_rng(0).normal(size=50)
-    crossed = np.tile(np.random.default_rng(1).normal(size=(1, 1, 50)), (8, 2, 1)) / 20
-    few, many = (jackknife_interval(0.5, left_out / 50, (-1, 1), crossed=part) for part in (crossed[:2], crossed))
-    assert few.se == pytest.approx(many.se)
-    assert few.doubt == pytest.approx(2 * many.doubt)
+def test_the_error_of_the_draw_by_hand():
+    """1.5 standard errors of a mean over partitions of sums of independent products, over the variance, times 3/4."""
+    left_out = np.linspace(-1, 1, 5) / 100
+    crossed = np.random.default_rng(1).normal(size=(4, 2, 5)) / 100
+    products = [[crossed[b, 0, i] * crossed[b, 1, i] for b in range(4)] for i in range(5)]
+    spread = np.sqrt(sum(np.var(of_point, ddof=1) for of_point in products) / 4)
+    result = cross_variance(left_out, crossed)
+    assert result.log_error == pytest.approx(0.75 * 1.5 * spread / result.value)
+    assert jackknife_interval(0.5, left_out, (-1, 1), crossed=crossed).doubt == pytest.approx(5 * result.log_error)
+    assert cross_variance(np.zeros(5), np.zeros((2, 2, 5))) == (0.0, 0.0)
 
 
 def test_same_seed_same_numbers_whatever_n_jobs():

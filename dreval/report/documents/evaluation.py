@@ -342,12 +342,11 @@ def _half_text(half: float) -> str:
 
 
 def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
-    """Return what the intervals refer to."""
+    """Return what the intervals refer to, where the line under the headline does not say it, and what else there is."""
     targets = interval_targets(view.recipe, view.rows)
     if targets == [TARGETS["points"]]:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
-        return [f"coordinates held fixed{rerun}"]
+        return ['ci="replicates" re-runs the methods'] if has_method and has_hint else []
     return [f"intervals refer to {join_and(targets)}"]
 
 
@@ -467,7 +466,7 @@ def _short_document(
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
-    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    options: dict[str, Any] = {"about": [about, *_target_line(view)], "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
@@ -504,6 +503,12 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     first = {str(note) for note in notes_of_table(of_whole(relevant.notes)) if note.code in FIRST_CODES}
     weighted = _weighted_notes(relevant, failures=len(results.names) > 1)  # the failure of a single one is the answer
     return [text for _, text in sorted(weighted, key=lambda item: (-item[0], item[1] not in first))]
+
+
+def _target_line(view: ResultView) -> list[str]:
+    """Return to what the intervals of all embeddings refer, where that is the population of the points."""
+    targets = interval_targets(view.recipe, view.rows)
+    return ["Intervals: independent points, coordinates treated as fixed."] if targets == [TARGETS["points"]] else []
 
 
 def _headline(results: Results, view: ResultView) -> str:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +18,10 @@ import pandas as pd
 from scipy import stats
 
 import dreval
-from dreval.comparison.compare import settings_of
+from dreval.evaluation.crossing import CrossJackknife
+from dreval.evaluation.rows import EmbeddingOutcome, value_rows
 from dreval.inference.cross_jackknife import skewness
-from dreval.inference.intervals import jackknife_interval
+from dreval.inference.intervals import FREE, LEVEL, jackknife_interval
 
 MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
@@ -134,28 +136,49 @@ def sample(design: Design, number: int) -> np.ndarray:
     }
     labels = (X[:, 0] + rng.normal(size=design.n) > 0.0).astype(int)
     ev = dreval.Evaluation(X, maps, labels=labels, n_neighbors=design.k, random_state=number, n_jobs=1)
-    results = ev.run(MEASURES, tests=None)
-    numbers = np.full((len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)), np.nan)
-    table = results.table[results.table["embedding"] == "a"].set_index("measure")
-    for setting in settings_of(results, list(maps)):
-        measure = setting.key["measure"]
-        row, bounds, sign = table.loc[measure], dreval.card(measure).bounds, 1.0 if setting.higher else -1.0
-        if "a" not in setting.left_out:
+    plan = ev._plan(MEASURES, None, "points", 1, {})
+    tasks = [task for task in plan.measures if not task.card.curve]
+    plan = plan._replace(measures=tasks)
+    views = ev._make_views(maps, plan, lambda _: None)
+    outcomes = {name: delete_one(name, view, tasks) for name, view in views.items()}
+    crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
+    outcomes = crossed.added_to(outcomes, tasks, maps, lambda _: None)
+    parts = []
+    for task in tasks:
+        of_maps = {name: (outcome.left_out, outcome.crossed) for name, outcome in outcomes.items()}
+        row = next(row for row in outcomes["a"].rows if row.key == task.key)
+        if task.key not in outcomes["a"].left_out or row.interval is None:
+            parts.append([np.nan] * (len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)))
             continue
-        delete = jackknife_interval(row["value"], sign * setting.left_out["a"], bounds)
-        skew = skewness(setting.left_out["a"])
-        values = [row["value"], delete.se, delete.low, delete.high, row["se"], row["conf_low"], row["conf_high"], skew]
-        for first, second in PAIRS.values():
-            if second not in setting.left_out:
+        left_out = outcomes["a"].left_out[task.key]
+        plain = jackknife_interval(row.value, left_out, task.card.bounds)
+        values = [row.value, plain.se, plain.low, plain.high, row.interval.se, row.interval.low, row.interval.high]
+        values.append(skewness(left_out))
+        for names in PAIRS.values():
+            gap = np.subtract(*(next(r for r in outcomes[name].rows if r.key == task.key).value for name in names))
+            if any(task.key not in of_maps[name][0] for name in names):
                 values += [np.nan] * len(PAIR_COLUMNS)
                 continue
-            difference = setting.left_out[first] - setting.left_out[second]
-            gap = setting.values[first] - setting.values[second]
-            plain = jackknife_interval(gap, difference, (-np.inf, np.inf))
-            crossed = setting.interval_of_points(first, second, 0.0)
-            values += [gap, plain.se, crossed.se, skewness(difference)]
-        numbers[MEASURES.index(measure)] = values
-    return numbers
+            difference = np.subtract(*(of_maps[name][0][task.key] for name in names))
+            errors = [jackknife_interval(gap, difference, FREE).se]
+            if all(task.key in of_maps[name][1] for name in names):
+                influences = np.subtract(*(of_maps[name][1][task.key].reshape(-1, 2, design.n) for name in names))
+                errors.append(jackknife_interval(gap, difference, FREE, crossed=influences).se)
+            values += [gap, errors[0], errors[-1], skewness(difference)]
+        parts.append(values)
+    return np.array(parts)
+
+
+def delete_one(name: str, view: Any, tasks: list[Any]) -> EmbeddingOutcome:
+    """Return the values of one map with the intervals of the delete-one jackknife."""
+    rows, left_out = [], {}
+    for task, row in zip(tasks, value_rows(name, view, tasks).rows, strict=True):
+        values = task.card.without(view, **task.parameters)
+        interval = jackknife_interval(row.value, values, task.card.bounds)
+        if interval.se > 0:
+            left_out[row.key], row = values, replace(row, interval=interval)
+        rows.append(row)
+    return EmbeddingOutcome(rows=tuple(rows), left_out=left_out)
 
 
 def simulate(design: Design, folder: Path, samples: int) -> np.ndarray:
@@ -222,7 +245,7 @@ if __name__ == "__main__":
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
     if arguments.table:
-        print(table(arguments.folder).round(3).to_string(index=False))  # noqa: T201
+        print(table(arguments.folder).round(3).to_string(index=False))
     else:
         for each in DESIGNS:
             if not arguments.designs or each.name in arguments.designs:
