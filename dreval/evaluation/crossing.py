@@ -132,19 +132,19 @@ class CrossJackknife:
         self, outcome: EmbeddingOutcome, task: MeasureTask, places: IntArray, influences: Sequence[FloatArray | None]
     ) -> EmbeddingOutcome:
         """Return the outcome with the interval of one measure, and the influences behind it."""
-        row = _row_with_interval(outcome, task.key)
+        row = _row_left_out(outcome, task.key)
         if row is None:
             return outcome
-        if any(part is None for part in influences):
+        crossed = np.array([part for part in influences if part is not None])
+        if len(crossed) < len(influences):
             return _with_reason(outcome, task, note("cross.undefined"))
-        crossed = np.array(influences, np.float64)
-        left_out = outcome.left_out[row.key][places]
-        interval = jackknife_interval(
-            row.value, left_out, row.card.bounds, row.chance_size, self.level, crossed, row.card.log_interval
-        )
+        if row.interval is not None:
+            left_out, card = outcome.left_out[row.key][places], row.card
+            settings = row.chance_size, self.level, crossed, card.log_interval
+            row = replace(row, interval=jackknife_interval(row.value, left_out, card.bounds, *settings))
         all_points = np.zeros((*crossed.shape[:2], self.data.n))
         all_points[:, :, places] = crossed
-        outcome = outcome.with_rows({row.key: replace(row, interval=interval)})
+        outcome = outcome.with_rows({row.key: row})
         return replace(outcome, crossed={**outcome.crossed, row.key: all_points.reshape(-1)})
 
 
@@ -155,13 +155,14 @@ def _of_part(task: MeasureTask) -> MeasureTask:
     return replace(task, parameters=parameters)
 
 
-def _row_with_interval(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
-    """Return the row of a measure that has the interval of the delete-one jackknife; None without one."""
-    row = next((row for row in outcome.rows if row.key == key), None)
-    return row if row is not None and row.interval is not None and key in outcome.left_out else None
+def _row_left_out(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
+    """Return the row of a measure that has values without each point; None without them."""
+    return next((row for row in outcome.rows if row.key == key and key in outcome.left_out), None)
 
 
 def _with_reason(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> EmbeddingOutcome:
     """Return the outcome with a note on why the interval of a measure is that of the delete-one jackknife."""
-    row = _row_with_interval(outcome, task.key)
-    return outcome if row is None else outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason))})
+    row = _row_left_out(outcome, task.key)
+    if row is None or row.interval is None:
+        return outcome
+    return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason))})

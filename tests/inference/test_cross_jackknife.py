@@ -323,3 +323,47 @@ def test_a_saved_result_has_the_same_tests(tmp_path):
     loaded = dreval.load(tmp_path / "run.dreval")
     assert loaded.compare().pairs.equals(results.compare().pairs)
     assert loaded.ranking().equals(results.ranking())
+
+
+def test_a_perfect_map_takes_part_in_pairs():
+    """A map without any error has no interval, but pairs with it and best sets are those of the cross jackknife."""
+    X, embeddings, _ = cloud(2)
+    ev = dreval.Evaluation(X, {**embeddings, "copy": X}, n_neighbors=K, random_state=1)
+    results = ev.run("trustworthiness", tests=None)
+    assert np.isnan(results.table.set_index("embedding").loc["copy", "se"])
+    pairs = results.compare(["a", "copy"]).pairs
+    assert pairs["conf_method"].iloc[0].startswith("cross")
+    row = results.table.set_index("embedding").loc["a"]
+    assert pairs["se"].iloc[0] == pytest.approx(row["se"], rel=1e-9)
+
+
+def test_distances_have_the_numbers_of_their_data():
+    """With precomputed distances the cross jackknife is that of the data."""
+    X, embeddings, _ = cloud(3)
+    D = np.sqrt(((X[:, None] - X[None]) ** 2).sum(axis=2))
+    tables = [
+        dreval.Evaluation(data, embeddings, n_neighbors=K, metric=metric, random_state=1)
+        .run(["trustworthiness", "r_nx_auc"], tests=None)
+        .table
+        for data, metric in ((X, "euclidean"), (D, "precomputed"))
+    ]
+    assert tables[1]["conf_method"].str.startswith("cross").all()
+    assert tables[0]["se"].to_numpy() == pytest.approx(tables[1]["se"].to_numpy(), rel=1e-9)
+
+
+def test_results_of_different_seeds_are_compared_by_delete_one():
+    """Partitions of other seeds cannot be paired: the pair has the delete-one jackknife, by name."""
+    X, embeddings, _ = cloud(3)
+    results = [
+        dreval.Evaluation(X, {name: Y}, n_neighbors=K, random_state=seed).run("trustworthiness", tests=None)
+        for seed, (name, Y) in enumerate(embeddings.items())
+    ]
+    comparison = dreval.compare(results)
+    assert comparison.pairs["conf_method"].str.startswith("delete-one").all()
+    assert "delete-one" in str(comparison.summary(full=True))
+    alike = [
+        dreval.Evaluation(X, {name: Y}, n_neighbors=K, random_state=0).run("trustworthiness", tests=None)
+        for name, Y in embeddings.items()
+    ]
+    whole = dreval.Evaluation(X, embeddings, n_neighbors=K, random_state=0).run("trustworthiness", tests=None)
+    assert dreval.compare(alike).pairs["se"].tolist() == whole.compare().pairs["se"].tolist()

@@ -10,6 +10,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -20,8 +21,9 @@ from scipy import stats
 import dreval
 from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.rows import EmbeddingOutcome, value_rows
-from dreval.inference.cross_jackknife import skewness
-from dreval.inference.intervals import FREE, LEVEL, jackknife_interval
+from dreval.inference.best_set import best_set
+from dreval.inference.cross_jackknife import contrast_covariance, skewness
+from dreval.inference.intervals import FREE, LEVEL, jackknife_covariance, jackknife_interval
 
 MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
@@ -29,6 +31,9 @@ MEASURES = [
     "triplet_accuracy", "stress_scale_normalized",
 ]  # fmt: skip
 COLUMNS = ["value", "se_delete", "low_delete", "high_delete", "se", "low", "high", "skew"]
+RANKED = MEASURES[:6]
+OF_PAIRS = MEASURES[-4:]  # which keep the delete-one jackknife, and are computed in the first samples only
+WITH_PAIRS = 150
 PAIRS = {"null": ("a", "b"), "power": ("a", "c")}
 PAIR_COLUMNS = ["difference", "se_delete", "se", "skew"]
 MARGIN = 2.5  # of equivalence, in standard deviations of the difference
@@ -136,19 +141,19 @@ def sample(design: Design, number: int) -> np.ndarray:
     }
     labels = (X[:, 0] + rng.normal(size=design.n) > 0.0).astype(int)
     ev = dreval.Evaluation(X, maps, labels=labels, n_neighbors=design.k, random_state=number, n_jobs=1)
-    plan = ev._plan(MEASURES, None, "points", 1, {})
+    names = MEASURES if number < WITH_PAIRS else [name for name in MEASURES if name not in OF_PAIRS]
+    plan = ev._plan(names, None, "points", 1, {})
     tasks = [task for task in plan.measures if not task.card.curve]
     plan = plan._replace(measures=tasks)
     views = ev._make_views(maps, plan, lambda _: None)
     outcomes = {name: delete_one(name, view, tasks) for name, view in views.items()}
     crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
     outcomes = crossed.added_to(outcomes, tasks, maps, lambda _: None)
-    parts = []
+    numbers = np.full((len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)), np.nan)
     for task in tasks:
         of_maps = {name: (outcome.left_out, outcome.crossed) for name, outcome in outcomes.items()}
         row = next(row for row in outcomes["a"].rows if row.key == task.key)
         if task.key not in outcomes["a"].left_out or row.interval is None:
-            parts.append([np.nan] * (len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)))
             continue
         left_out = outcomes["a"].left_out[task.key]
         plain = jackknife_interval(row.value, left_out, task.card.bounds)
@@ -165,8 +170,8 @@ def sample(design: Design, number: int) -> np.ndarray:
                 influences = np.subtract(*(of_maps[name][1][task.key].reshape(-1, 2, design.n) for name in names))
                 errors.append(jackknife_interval(gap, difference, FREE, crossed=influences).se)
             values += [gap, errors[0], errors[-1], skewness(difference)]
-        parts.append(values)
-    return np.array(parts)
+        numbers[MEASURES.index(task.name)] = values
+    return numbers
 
 
 def delete_one(name: str, view: Any, tasks: list[Any]) -> EmbeddingOutcome:
@@ -181,14 +186,69 @@ def delete_one(name: str, view: Any, tasks: list[Any]) -> EmbeddingOutcome:
     return EmbeddingOutcome(rows=tuple(rows), left_out=left_out)
 
 
-def simulate(design: Design, folder: Path, samples: int) -> np.ndarray:
+def best_sample(design: Design, number: int) -> np.ndarray:
+    """Return which of four equal maps and a worse one are in the best set, (measures, 2, 5): delete-one, then cross."""
+    rng = np.random.default_rng([99, DESIGNS.index(design), number])
+    X, U = design.draw(rng, design.n)
+    maps = {str(at): U + design.noise * rng.normal(size=U.shape) for at in range(4)}
+    maps["4"] = U + design.more * rng.normal(size=U.shape)
+    ev = dreval.Evaluation(X, maps, n_neighbors=design.k, random_state=number, n_jobs=1)
+    plan = ev._plan(RANKED, None, "points", 1, {})
+    plan = plan._replace(measures=[task for task in plan.measures if not task.card.curve])
+    views = ev._make_views(maps, plan, lambda _: None)
+    outcomes = {name: delete_one(name, view, plan.measures) for name, view in views.items()}
+    crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
+    outcomes = crossed.added_to(outcomes, plan.measures, maps, lambda _: None)
+    kept = np.full((len(RANKED), 2, len(maps)), np.nan)
+    for task in plan.measures:
+        sign = 1.0 if task.card.direction == "higher" else -1.0
+        values = sign * np.array([next(r for r in o.rows if r.key == task.key).value for o in outcomes.values()])
+        left_out = sign * np.array([o.left_out[task.key] for o in outcomes.values()])
+        influences = np.array([o.crossed[task.key].reshape(-1, 2, design.n) for o in outcomes.values()])
+        covariance, errors = jackknife_covariance(left_out.T), np.zeros((len(maps), len(maps)))
+        for a, b in combinations(range(len(maps)), 2):
+            pair = left_out[a] - left_out[b], influences[a] - influences[b]
+            interval = jackknife_interval(values[a] - values[b], pair[0], FREE, crossed=pair[1])
+            errors[a, b] = errors[b, a] = interval.se
+        ways = (covariance, None), (contrast_covariance(covariance, influences), errors)
+        for way, (matrix, se) in enumerate(ways):
+            draws = np.random.default_rng(number)
+            result = best_set(values, matrix, design.n - 1, 0.05, draws, errors=se)
+            kept[RANKED.index(task.name), way] = result.in_set
+    return kept
+
+
+def best_table(folder: Path) -> pd.DataFrame:
+    """Return for each measure how often an equal map is kept, at the least, and how often the worse one."""
+    rows: list[dict[str, Any]] = []
+    for design in DESIGNS:
+        path = folder / f"best_{design.name}.csv"
+        if path.exists():
+            numbers = simulate(design, folder, len(path.read_text().splitlines()), best_sample, "best_")
+            for measure, kept in zip(RANKED, np.moveaxis(numbers, 1, 0), strict=True):
+                share = kept.mean(axis=0)
+                row = {"design": design.name, "measure": measure, "samples": len(kept)}
+                row |= {"equal_j": share[0, :4].min(), "equal": share[1, :4].min(), "mean": share[1, :4].mean()}
+                rows.append({**row, "worse_j": share[0, 4], "worse": share[1, 4]})
+    return pd.DataFrame(rows)
+
+
+def simulate(
+    design: Design,
+    folder: Path,
+    samples: int,
+    draw: Callable[[Design, int], np.ndarray] = sample,
+    prefix: str = "",
+) -> np.ndarray:
     """Return the numbers of all samples of a design, of which those that are in its file are read."""
-    path, shape = folder / f"{design.name}.csv", (len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS))
+    path = folder / f"{prefix}{design.name}.csv"
+    shape = (len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS))
+    shape = (len(RANKED), 2, 5) if prefix else shape
     lines = path.read_text().splitlines() if path.exists() else []
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for number in range(len(lines), samples):
-            numbers = sample(design, number)
+            numbers = draw(design, number)
             lines.append(",".join(map(repr, numbers.ravel().tolist())))
             file.write(lines[-1] + "\n")
             file.flush()
@@ -243,10 +303,13 @@ if __name__ == "__main__":
     parser.add_argument("--designs", nargs="*")
     parser.add_argument("--samples", type=int, default=500)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--best", action="store_true", help="best sets of four equal maps and a worse one")
     arguments = parser.parse_args()
     if arguments.table:
-        print(table(arguments.folder).round(3).to_string(index=False))
+        rows = best_table(arguments.folder) if arguments.best else table(arguments.folder)
+        print(rows.round(3).to_string(index=False))
     else:
         for each in DESIGNS:
             if not arguments.designs or each.name in arguments.designs:
-                simulate(each, arguments.folder, arguments.samples)
+                options = (best_sample, "best_") if arguments.best else ()
+                simulate(each, arguments.folder, arguments.samples, *options)
