@@ -58,9 +58,11 @@ class CrossJackknife:
         """
         results = dict(outcomes)
         for stratum in self._strata([task for task in tasks if task.card.crossed]):
-            tested, reason = self._possible(stratum)
+            tested = []
             for task in stratum.tasks:
-                if task not in tested:
+                if (reason := _reason_against(task, stratum)) is None:
+                    tested.append(task)
+                else:
                     results = {name: _with_reason(outcome, task, reason) for name, outcome in results.items()}
             if not tested:
                 continue
@@ -84,15 +86,6 @@ class CrossJackknife:
         if of_labels and codes is not None:
             places = np.flatnonzero(codes >= 0)
             yield Stratum(of_labels, places, codes[places])
-
-    def _possible(self, stratum: Stratum) -> tuple[list[MeasureTask], Note]:
-        """Return the measures that are defined on two thirds of the points, and a note on why the others are not."""
-        n, codes = len(stratum.places), stratum.codes
-        if codes is not None and np.unique(codes, return_counts=True)[1].min(initial=n) < MIN_MEMBERS:
-            return [], note("cross.class", least=MIN_MEMBERS)
-        largest = n - -(-n // THIRDS) - 2  # neighbors in the smallest part without a point
-        tasks = [task for task in stratum.tasks if neighbors_of_part(task.parameters.get("n_neighbors", 0)) <= largest]
-        return tasks if n >= MIN_MEMBERS else [], note("cross.few")
 
     def _influences(
         self, stratum: Stratum, partition: int, embedded: Mapping[str, FloatArray], advance: Advance
@@ -146,6 +139,18 @@ class CrossJackknife:
         all_points[:, :, places] = crossed
         outcome = outcome.with_rows({row.key: row})
         return replace(outcome, crossed={**outcome.crossed, row.key: all_points.reshape(-1)})
+
+
+def _reason_against(task: MeasureTask, stratum: Stratum) -> Note | None:
+    """Return the reason why a measure cannot be evaluated on two thirds of the points; None if it can."""
+    if task.parameters.get("n_folds") is not None:
+        return note("cross.folds")
+    n, codes = len(stratum.places), stratum.codes
+    if codes is not None and np.unique(codes, return_counts=True)[1].min(initial=n) < MIN_MEMBERS:
+        return note("cross.class", least=MIN_MEMBERS)
+    largest = n - -(-n // THIRDS) - 2  # neighbors in the smallest part without a point
+    fits = neighbors_of_part(task.parameters.get("n_neighbors", 0)) <= largest
+    return None if fits and n >= MIN_MEMBERS else note("cross.few")
 
 
 def _of_part(task: MeasureTask) -> MeasureTask:
