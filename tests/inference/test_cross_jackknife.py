@@ -132,7 +132,7 @@ def test_delete_one_for_all_by_name_and_for_measures_of_pairs():
 
     assert set(delete_one["conf_method"].str[:10]) == {"delete-one"}
     same = ["procrustes_disparity", "spearman_distance", "triplet_accuracy"]
-    same += ["knn_accuracy"] if dreval.card("knn_accuracy").parameters["n_folds"] else []
+    same += ["knn_accuracy"] if dreval.card("knn_accuracy").parameters["n_splits"] else []
     by_pairs = crossed[crossed["measure"].isin(same)]
     assert set(by_pairs["conf_method"].str[:10]) == {"delete-one"}
     columns = ["value", "se", "conf_low", "conf_high"]
@@ -167,7 +167,7 @@ def test_folds_by_name_keep_delete_one_with_a_note():
     """Folds are drawn at random, so that k-NN accuracy with folds is not a symmetric function of the points."""
     X, embeddings, labels = cloud()
     ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=K, random_state=0)
-    table = ev.run("knn_accuracy", tests=None, options={"knn_accuracy": {"n_folds": 5, "n_neighbors": 3}}).table
+    table = ev.run("knn_accuracy", tests=None, options={"knn_accuracy": {"n_splits": 5, "n_neighbors": 3}}).table
     assert table["conf_method"].str.startswith("delete-one").all()
     assert table["note"].str.contains("folds").all()
 
