@@ -415,25 +415,27 @@ class Evaluation:
             coordinates its row holds the reason. Above 2000 points "hsic" and "kcca" use low-rank kernels of all points
             (above 20,000: of 20,000 random points) where these are accurate enough, otherwise 2000 random points;
             "mmd" uses 2000 random points, and so does "dcov" except for two single columns. A note says which.
-        ci : "default", "points", "subsampling", "replicates", "anchors" or None
+        ci : "default", "points", "jackknife", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each refers to. "points": the population the points came from,
-            embedding held fixed as if not fitted to them, by the delete-one jackknife (exact, or infinitesimal); where
-            there is none, by leaving out 20 random groups, the squared errors averaged over 8 random partitions.
-            The variance of a jackknife is too large on average (Efron and Stein 1981): hardly for measures of pairs of
-            points (standard error .9 to 1.1 times the standard deviation of the values), but 1.2 to 2.6 times for
-            measures of nearest neighbors with k = 8, at n = 100 as at n = 400, so that their intervals are wide and
-            tests of pairs of embeddings lose power; the vignette "Is this embedding better than that one?" has a table.
-            These intervals do not include the variation of the method between samples (they covered the mean of
-            refitted values in 85 to 93 %): "replicates" do. "subsampling": the same target, from differences of random
-            halves of the points, with half the neighbors; 20 splits cost 10 more passes. "replicates": methods
-            are re-run, with other seeds (each run is a row, with its number in the column ``replicate``; the interval
-            is that of their mean, and does not cover results that few seeds give: 10 runs miss what 26 % of the seeds
-            give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on random halves of the points;
-            for coordinates a note has the reason. "anchors": all points, from the design, cut at the bounds: Student's
-            where many anchors carry the value, otherwise the wider of Student's and an interval for the mean of bounded
-            numbers (by betting: Waudby-Smith and Ramdas 2024), which also holds where few points carry the error.
-            "default": anchors where anchors are used, replicates where their options are passed and a method can be
-            re-run, otherwise points.
+            for independent points, with coordinates treated as fixed, as if not fitted to them. Measures of neighbors
+            (``card(name).crossed``) have the cross jackknife: 2 random partitions of the points into thirds, of which
+            two at a time are evaluated with two thirds of the neighbors. Other measures have the delete-one jackknife
+            (exact, or infinitesimal); where there is none, 20 random groups are left out, and the squared errors are
+            averaged over 8 random partitions. "jackknife": the delete-one jackknife for measures of neighbors, too. Its
+            variance is too large on average (Efron and Stein 1981): hardly for measures of pairs of points (standard
+            error .9 to 1.1 times the standard deviation of the values), but 1.2 to 2.6 times for measures of nearest
+            neighbors, so that tests of pairs of embeddings lose half of their power; the vignette "Is this embedding
+            better than that one?" has tables. These intervals do not include the variation of the method between
+            samples (they covered the mean of refitted values in 85 to 93 %): "replicates" do. "subsampling": the same
+            target, from differences of random halves of the points, with half the neighbors; 20 splits cost 10 more
+            passes. "replicates": methods are re-run, with other seeds (each run is a row, with its number in the column
+            ``replicate``; the interval is that of their mean, and does not cover results that few seeds give: 10 runs
+            miss what 26 % of the seeds give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on
+            random halves of the points; for coordinates a note has the reason. "anchors": all points, from the design,
+            cut at the bounds: Student's where many anchors carry the value, otherwise the wider of Student's and an
+            interval for the mean of bounded numbers (by betting: Waudby-Smith and Ramdas 2024), which also holds where
+            few points carry the error. "default": anchors where anchors are used, replicates where their options are
+            passed and a method can be re-run, otherwise points.
         conf_level : float
             Level of the intervals, from 0.5 to 0.999999; the column ``conf_level`` repeats it.
         n_resamples : int
@@ -449,7 +451,8 @@ class Evaluation:
             ``{"r_nx": {"all_k": True}}`` at all.
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` set the number of runs, or of splits into halves, of an interval, and
-            ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
+            ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged (by default 2 into
+            thirds and 8 into groups): more partitions depend less on the seed.
         journal : path, optional
             A file, as ``run.journal``, that stores each computed embedding as soon as it is finished, those of
             ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
@@ -483,10 +486,10 @@ class Evaluation:
         >>> res = ev.run(["trustworthiness", "procrustes_rc"], tests=None)
         >>> res.tidy()[["embedding", "measure", "value", "conf_low", "conf_high"]].round(2)
           embedding          measure  value  conf_low  conf_high
-        0         a  trustworthiness   0.73      0.63       0.83
-        1         a    procrustes_rc   0.37      0.28       0.45
-        2         b  trustworthiness   0.83      0.74       0.91
-        3         b    procrustes_rc   0.30      0.21       0.39
+        0         a  trustworthiness   0.73      0.65       0.81
+        1         a    procrustes_rc   0.37      0.31       0.43
+        2         b  trustworthiness   0.83      0.75       0.90
+        3         b    procrustes_rc   0.30      0.25       0.37
         """
         options = check_options(options)
         arguments: dict[str, Any] = {"measures": as_list(measures), "tests": as_list(tests), "ci": ci}
@@ -784,8 +787,8 @@ class Evaluation:
         columns = setting_names(table)
         rows = self._anchors() if is_streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
 
-        def frame_by_point(values: Mapping[Key, FloatArray]) -> pd.DataFrame:
-            return pd.DataFrame({columns[key]: column for key, column in values.items()}, index=rows)
+        def frame_by_point(values: Mapping[Key, FloatArray], index: Any = rows) -> pd.DataFrame:
+            return pd.DataFrame({columns[key]: column for key, column in values.items()}, index=index)
 
         curves = {name: outcome.curves for name, outcome in outcomes.items()}
         return Results(
@@ -806,6 +809,9 @@ class Evaluation:
             _palettes=self.data.palettes,
             _left_out={
                 name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
+            },
+            _crossed={
+                name: frame_by_point(outcome.crossed, None) for name, outcome in outcomes.items() if outcome.crossed
             },
             _data_neighbors=neighbors,
             _reliability={

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval._random import stream
+from dreval.inference.cross_jackknife import cross_variance
 
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
@@ -21,10 +22,11 @@ ROUNDING = 1e-10  # a spread below this share of the size of the values is treat
 BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.75, 0.87, 0.95, 0.99])  # shares of the capital
 SAMPLE_ORDERS = 4  # random orders of the sample over which the capital is averaged
 BISECTION_STEPS = 16  # ends are rounded outwards by 1.5e-5 of the range
-CI_WORDS = ("default", "points", "subsampling", "replicates", "anchors", "none")  # values of ``ci``
+CI_WORDS = ("default", "points", "jackknife", "subsampling", "replicates", "anchors", "none")  # values of ``ci``
 
 METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
+    "cross": "cross jackknife over random thirds of the points, with a quarter of the delete-one variance",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "classes": "delete-one jackknife over classes",
     "anchors": "anchors drawn without replacement, finite-population corrected",
@@ -37,7 +39,7 @@ METHODS = {
     "subsamples": "runs of the method on random halves of the points with half the neighbors, not rescaled",
 }
 TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
-    **dict.fromkeys(("points", "partitions", "subsampling"), "points"),
+    **dict.fromkeys(("points", "cross", "partitions", "subsampling"), "points"),
     "classes": "classes",
     **dict.fromkeys(("anchors", "anchor_groups", "bets", "unseen", "exact"), "anchors"),
     **dict.fromkeys(("seeds", "subsamples"), "replicates"),
@@ -50,8 +52,7 @@ class Interval:
 
     ``n_groups`` is the number of groups of points left out (or of anchors, splits, runs) behind the standard error.
     ``se`` is exactly 0 if the values from which it is computed are equal up to rounding (``beyond_rounding``).
-    ``doubt`` is the logarithm of the factor by which the squared standard error may differ with other random
-    partitions; 0 if nothing was drawn.
+    ``errors`` are the smallest and the largest standard error over other random partitions; None if nothing was drawn.
     """
 
     se: float
@@ -60,7 +61,7 @@ class Interval:
     kind: str
     n_groups: int
     freedom: float
-    doubt: float = 0.0
+    errors: tuple[float, float] | None = None
     level: float = LEVEL
 
 
@@ -87,19 +88,36 @@ def student_interval(
 
 
 def jackknife_interval(
-    value: float, left_out: FloatArray, bounds: tuple[float, float], size: float = 0.0, level: float = LEVEL
+    value: float,
+    left_out: FloatArray,
+    bounds: tuple[float, float],
+    size: float = 0.0,
+    level: float = LEVEL,
+    crossed: FloatArray | None = None,
+    log: bool = False,
 ) -> Interval:
     """Return the jackknife interval: se^2 = (g - 1)/g sum_h (theta_(h) - mean)^2, Student with g - 1 degrees.
 
     ``left_out`` has the g values without each group or point. They must have been recomputed on the remaining points,
     or be those of the infinitesimal jackknife, which agree to first order. The variance is biased upward (Efron and
-    Stein 1981). Here and below ``size`` is the size of the subtracted values if ``left_out`` are differences.
+    Stein 1981). With the influences ``crossed`` (P, 2, n) of P random partitions of the points the variance is that of
+    the cross jackknife (``cross_jackknife``), which is less biased, with its range over other partitions, and
+    with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size
+    of the subtracted values if ``left_out`` are differences.
     """
-    groups = len(left_out)
-    se = math.sqrt(float(jackknife_variance(left_out)))
-    se = beyond_rounding(se, value, left_out, size, bounds=bounds)
-    ends = student_interval(value, se, groups - 1, bounds, level)
-    return Interval(se, *ends, "points", groups, groups - 1, level=level)
+    groups, kind, errors = len(left_out), "points", None
+    if crossed is None:
+        variance = float(jackknife_variance(left_out))
+    else:
+        variance, least, largest = cross_variance(left_out, crossed)
+        kind, errors = "cross", (math.sqrt(least), math.sqrt(largest))
+    se = beyond_rounding(math.sqrt(variance), value, left_out, size, bounds=bounds)
+    if crossed is not None and log and value > 0:
+        low, high = student_interval(math.log(value), se / value, groups - 1, FREE, level)
+        ends = max(math.exp(low), bounds[0]), min(math.exp(high), bounds[1])
+    else:
+        ends = student_interval(value, se, groups - 1, bounds, level)
+    return Interval(se, *ends, kind, groups, groups - 1, errors if se > 0 else None, level)
 
 
 def jackknife_covariance(left_out: FloatArray) -> FloatArray:
@@ -120,19 +138,21 @@ def partitions_interval(
 
     ``left_out`` is (P, g). With one partition the standard error, and with it p, would depend on the seed. Conditional
     on the points, the squared error of one partition varies about as chi-square with g - 1 degrees over its degrees;
-    ``doubt`` is 5 standard errors of the logarithm of the mean of P, from that distribution or from the P values if
-    these vary more: the 95 % range of 20 repeated runs. Student with g - 1 degrees, which is conservative.
+    the range of the squared error is 5 standard errors wide, of the logarithm of the mean of P from that distribution,
+    or from the P values if these vary more: the 95 % range of 20 repeated runs. Student with g - 1 degrees, which is
+    conservative.
     """
     partitions, groups = left_out.shape
     squared_errors = jackknife_variance(left_out.T)
     mean = float(squared_errors.mean())
     se = beyond_rounding(math.sqrt(mean), value, left_out, size, bounds=bounds)
-    doubt = 0.0
+    errors = None
     if partitions > 1 and se > 0:
         spread = max(float(np.std(squared_errors / mean, ddof=1)), math.sqrt(2 / (groups - 1)))
-        doubt = 5 * spread / math.sqrt(partitions)
+        factor = math.exp(2.5 * spread / math.sqrt(partitions))
+        errors = se / factor, se * factor
     ends = student_interval(value, se, groups - 1, bounds, level)
-    return Interval(se, *ends, "partitions", partitions * groups, groups - 1, doubt, level)
+    return Interval(se, *ends, "partitions", partitions * groups, groups - 1, errors, level)
 
 
 def anchor_interval(

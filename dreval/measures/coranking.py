@@ -247,6 +247,7 @@ def _auc_limits(n: int) -> tuple[float, float]:
     ties=tie_bounds_of(lambda curves: curves.areas),
     without=lambda view: coranking_without(view).areas,
     max_perfect=0.05,
+    crossed=True,
     reference="@lee2015 (mean of R_NX with weights 1/K).",
 )
 def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:

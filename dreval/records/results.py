@@ -227,6 +227,9 @@ class Results(Record):
     # For each embedding the values without each single point (delete-one jackknife), columns as in `points`. The
     # covariance of two columns, of one or two embeddings, times (n - 1)^2 / n is the covariance of the two values.
     _left_out: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # For each embedding the influences of the points for the cross jackknife, columns as in `points`: n rows for the
+    # first sample of the first partition, n for its second sample, and so on (`inference.cross_jackknife`).
+    _crossed: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     # The K nearest points of each point in the data, (n, K), nearest first, ties by row number, for the largest number
     # of neighbors. None for more than MOST_LISTED points, with anchors, and if no measure reads neighbors.
     _data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
@@ -804,16 +807,17 @@ class Results(Record):
         """Compare the embeddings: paired differences of every pair, for each measure.
 
         Both are evaluated at the same points, so their measures are not independent. The standard error is that of the
-        difference, from the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t
-        with n - 1 degrees of freedom), or from the differences at the anchors (their number less one). If a measure has
-        no value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
-        partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
-        the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
-        both. Runs with other seeds have Welch's t, also against an embedding that is not re-run, which counts as one
-        fixed value. If few anchors carry a difference, or it is so small that points which were not drawn could
-        outweigh it, the test is the betting test for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which
-        holds for every population and detects small differences with many anchors only. Other pairs whose intervals
-        have different targets have no test.
+        difference, from the same points left out of both (cross jackknife for measures of neighbors, otherwise
+        delete-one jackknife, exact or infinitesimal; Student's t with n - 1 degrees of freedom), or from the
+        differences at the anchors (their number less one). If a measure has no value without single points, 20 random
+        groups are left out, and the squared errors are averaged over 8 random partitions. Where partitions of the
+        points are drawn, ``p_low`` and ``p_high`` bound the p that other seeds give. The column ``conf_method`` has the
+        method. The test refers to other independent points for the same embeddings; for other data sets see
+        ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for both. Runs with other seeds have Welch's t,
+        also against an embedding that is not re-run, which counts as one fixed value. If few anchors carry a
+        difference, or it is so small that points which were not drawn could outweigh it, the test is the betting test
+        for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which holds for every population and detects
+        small differences with many anchors only. Other pairs whose intervals have different targets have no test.
 
         Parameters
         ----------
@@ -872,7 +876,8 @@ class Results(Record):
 
         An embedding h is in the set if no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
         most the 1 - alpha quantile of its distribution if all are equally good, from the joint covariance of the values
-        (multiple comparisons with the best, simultaneous over embeddings). The truly best embedding is in the set with
+        (multiple comparisons with the best, simultaneous over embeddings). The standard errors ``se_lh`` are those of
+        ``compare``. The truly best embedding is in the set with
         probability at least 1 - alpha, for each measure alone.
 
         Parameters
@@ -1120,7 +1125,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
-        T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
+        T ↑ & \textbf{0.728 ± .080} & \textbf{0.826 ± .074} & 0.523 \\
         """
         from dreval.report.documents.evaluation import to_latex
 
@@ -1217,7 +1222,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
-        ['@software{dreval,', '@book{efron1982,']
+        ['@software{dreval,', '@article{efron1981,']
         """
         from dreval.report.documents.methods import bibtex
 

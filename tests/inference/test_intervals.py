@@ -172,7 +172,7 @@ def test_the_count_of_carriers_is_the_number_of_large_deviations(j, others):
 def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
     anchors = {"anchors", "anchor_groups", "bets", "unseen", "exact"}
-    kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
+    kinds = {"points", "cross", "partitions", "classes", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | kinds
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 
@@ -201,10 +201,12 @@ def test_partitions_average_squared_errors(seed, groups, partitions):
     variances = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
     assert interval.se**2 == pytest.approx(np.mean(variances), rel=1e-12)
     assert (interval.kind, interval.n_groups, interval.freedom) == ("partitions", partitions * groups, groups - 1)
-    assert interval.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
+    low, high = interval.errors
+    assert low * high == pytest.approx(interval.se**2)
+    assert 2 * np.log(high / low) >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
     first_only = partitions_interval(0.0, values[:1], FREE)
     assert first_only.se == jackknife_interval(0.0, values[0], FREE).se
-    assert first_only.doubt == 0
+    assert first_only.errors is None
 
 
 def test_the_covariance_of_means_is_the_textbook_one():

@@ -10,7 +10,6 @@ import pandas as pd
 
 from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import format_number, format_p
-from dreval.inference import intervals
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
@@ -554,14 +553,13 @@ def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
             continue
-        if not (random_pairs | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
-            yield f"Paired differences: {intervals.METHODS[kind]}, for {target}; Student's t."
-        if random_pairs.any():
-            names = ", ".join(dict.fromkeys(pairs.loc[random_pairs, "measure"]))
-            yield (
-                f"{names}: {intervals.METHODS['partitions']}, for {target}; Student's t. Partitions are drawn at "
-                "random: p_low and p_high bound the p that other seeds give."
-            )
+        by_method = list(of_test[of_test["p_kind"] != "bound"].groupby("conf_method", sort=False))
+        by_method = [(method, part) for method, part in by_method if method]
+        for method, part in by_method:
+            of = f" of {', '.join(dict.fromkeys(part['measure']))}" * (len(by_method) > 1)
+            yield f"Paired differences{of}: {method}, for {target}; Student's t."
+        if of_test["p_low"].notna().any():
+            yield "Partitions are drawn at random: p_low and p_high bound the p that other seeds give."
 
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:

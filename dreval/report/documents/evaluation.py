@@ -205,12 +205,13 @@ def _value_text(column: Column, name: str) -> str:
     return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
 
 
-def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True) -> Table:
+def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True, has_target: bool = True) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
-    for each question. ``has_hint`` is whether the text below it says how to re-run the methods.
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
+    ``has_target`` whether it says what intervals refer to.
     """
     few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
     columns = view.by_goal if few else question_columns(view)
@@ -222,7 +223,7 @@ def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = Tru
         if table_width(table) <= TERMINAL_COLUMNS:
             break
     best = best_mark_text(view, columns, few and not has_titles)
-    foot = [*_marks(view, columns, halves, shell, has_hint), *key]
+    foot = [*_marks(view, columns, halves, shell, has_hint, has_target), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
 
 
@@ -297,13 +298,15 @@ def short_topic(topic: str) -> str:
     return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
 
 
-def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool) -> list[str]:
+def _marks(
+    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool, has_target: bool
+) -> list[str]:
     """Return how to read the marks and intervals of the printed table."""
     full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy(full=True)")
     marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
     marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
     intervals = _interval_marks(view, columns, halves, full)
-    marks += [*intervals, *_target_marks(view, has_hint)] if intervals else []
+    marks += [*intervals, *_target_marks(view, has_hint, has_target)] if intervals else []
     untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
     if untested:
         few = len(untested) <= MAX_UNTESTED_NAMED
@@ -345,12 +348,13 @@ def _half_text(half: float) -> str:
     return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
 
 
-def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
-    """Return what the intervals refer to, if that is not the population of the points, or how methods are re-run."""
+def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
+    """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
     targets = interval_targets(view.recipe, view.rows)
     if targets == [target_text("points", independent_unit(view.recipe))]:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        return ['ci="replicates" re-runs the methods'] if has_method and has_hint else []
+        marks = [assumptions_text(view.recipe, view.rows)] if has_target else []
+        return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
     return [f"intervals refer to {join_and(targets)}"]
 
 
@@ -463,7 +467,8 @@ def _short_document(
     """Return the first screen of a result without some kinds of findings."""
     kinds = [kind for group in left_out for kind in group]
     has_table = bool(view.computed and view.main_columns)
-    tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
+    options: dict[str, Any] = {"shell": shell, "has_hint": RERUN_HINT not in kinds, "has_target": False}
+    tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
     about, answers = _headline(results, view), answer_lines(view, kinds)
