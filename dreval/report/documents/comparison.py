@@ -548,7 +548,7 @@ def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
     """Yield how the pairs of one data set were tested, and the population that the tests refer to."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
-        kind, random_pairs = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
+        kind, of_test = kinds.get(test, test), pairs[pairs["test"] == test]
         target = target_text(target_of_test(kind))
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
