@@ -12,8 +12,9 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, varying_points
 from dreval.inputs.features import check_signs
-from dreval.records.notes import note
+from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import kernel_statistic, nested
 from dreval.significance.base import (
     Resampling,
     entries_by_variable,
@@ -44,6 +45,7 @@ def dcov_test(
     exponent: float = 1.0,
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -114,15 +116,22 @@ def dcov_test(
     >>> round(result.extra["dcor"], 3), result.p_value
     (0.492, 0.002)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     variables = gather(x, y, kind=metric, argument="metric")
     metrics = variables.kinds
     check_float(exponent, "exponent", above=0.0, high=2.0)
+    resampling, group = nested(resampling, variables)
     settings = zip(variables.values, variables.names, metrics, strict=True)
-    a, b = (center(_distances(value, name, kind, exponent)) for value, name, kind in settings)
-    pair, n = exact_pair(a, b), variables.n
-    scheme = resampling.scheme(n, variables.values, variables.names)
-    result = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
+    a, b = (_distances(value, name, kind, exponent) for value, name, kind in settings)
+    between = None if group is None else b[np.ix_(group.rows, group.rows)]
+    pair, n = exact_pair(center(a), center(b)), variables.n
+    group_notes: Notes = ()
+    if group is None or between is None:
+        scheme = resampling.scheme(n, variables.values, variables.names)
+        result = resampling.run(pair.hsic, scheme, "dcov", 1e-14 * pair.size)
+    else:
+        statistic = kernel_statistic(group.pair_sums(pair), lambda order: between[np.ix_(order, order)], n)
+        result, group_notes = group.run(statistic, "dcov", 1e-14 * pair.size)
     sides = [(side, side) for side in pair.sides]
     unbiased = unbiased_inner(result.observed * n**2, pair.sides)
     variances = [unbiased_inner(side[0].square, side) for side in sides]
@@ -146,7 +155,7 @@ def dcov_test(
             ),
         },
         parameters={"metric": metric, "exponent": exponent},
-        notes=(*variables.notes, *notes),
+        notes=(*variables.notes, *notes, *group_notes),
         labels=variables.labels,
     )
 

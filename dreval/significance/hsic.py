@@ -13,6 +13,7 @@ from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import kernel_statistic, nested
 from dreval.significance.base import (
     EXACT_ROWS,
     Pair,
@@ -54,6 +55,7 @@ def hsic_test(
     method: str = "auto",
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -171,7 +173,7 @@ def hsic_test(
     >>> result.n_resamples
     999
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     method = check_one_of(method, METHODS, "method", aliases=True)
     if method == "gamma":
         resampling.refuse_without_permutations(method)
@@ -179,16 +181,22 @@ def hsic_test(
     kernels = variables.kinds
     bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
     settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
+    resampling, group = nested(resampling, variables)
     if others:
         return _joint(variables, kernels, bandwidths, resampling, settings)
-    scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, bandwidths, method)
     if method == "gamma":
         result, moments = gamma_null(pair)
         extra |= moments
         notes = (*notes, note("hsic.gamma"))
-    else:
+    elif group is None:
+        scheme = resampling.scheme(variables.n, variables.values, variables.names)
         result = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
+    else:
+        kernel_of = group.kernel(variables.values[1], "y", kernels[1], bandwidths[1])
+        statistic = kernel_statistic(group.pair_sums(pair), kernel_of, variables.n)
+        result, group_notes = group.run(statistic, "hsic", 1e-14 * pair.size, floor=0.0)
+        notes = (*notes, *group_notes)
     cka = float(np.clip(result.observed / pair.size, 0.0, 1.0))
     unbiased = unbiased_inner(result.observed * variables.n**2, pair.sides)
     return make_record(
@@ -248,7 +256,7 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
         products = (product(p) for p in permutations)
         return np.array([float(np.vdot(matrix, matrix)) for matrix in products])
 
-    return Pair(inner, (sides[0], sides[1])), bound / len(x.factor) ** 2
+    return Pair(inner, (sides[0], sides[1]), x.factor, factored=True), bound / len(x.factor) ** 2
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:

@@ -15,6 +15,7 @@ from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names
 from dreval.records.notes import Notes
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import split_statistic, whole_blocks
 from dreval.significance.base import (
     FRAME_TYPES,
     Resampling,
@@ -81,10 +82,11 @@ def mmd_test(
         As in ``hsic_test``, of all rows together.
     bandwidth : float, "median" or None
         The length-scale sigma; by default by the median rule over all rows.
-    permutation : {"free", "within"}
-        Which rows may change groups: all, or those of the same block.
+    permutation : {"free", "within", "blocks"}
+        Which rows may change groups: all; those of the same block; or whole blocks of any size, of which each is in one
+        group (donors, of which some were treated).
     blocks : (n,) array of classes, optional
-        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"``.
+        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"`` and "blocks".
     n_resamples : int
         Number B of permutations; all splits are enumerated when there are no more.
     %(draws)s
@@ -132,10 +134,11 @@ def mmd_test(
     """
     rows, codes, notes = _pooled(x, y, groups, kernel)
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y))
-    if resampling.permutation in ("blocks", "cyclic"):
-        hint = "Use 'free', or 'within' with blocks."
-        raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), hint)
-    scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
+    if resampling.permutation == "cyclic":
+        hint = "Use 'free', or 'within' or 'blocks' with blocks."
+        raise InputError("permutation", "must not be 'cyclic' for two samples", repr(permutation), hint)
+    names = ("x", "y" if groups is None else "groups")
+    moved = whole_blocks(resampling, codes, names[1]) if resampling.permutation == "blocks" else None
     gram = gram_matrix(rows, "x", kernel, bandwidth)
     sizes = np.bincount(codes)
     group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller group
@@ -143,7 +146,13 @@ def mmd_test(
     statistic = _permuted_mmd(centered, group)
     between = float(sizes[0] * sizes[1]) / len(codes)
     total = float(np.trace(centered))
-    result = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+    resolution, block_notes = 1e-14 * total / between, ()
+    if moved is None:
+        scheme = resampling.scheme(len(codes), (rows, codes), names)
+        result = resampling.run(statistic, scheme, "mmd", resolution, split=group, floor=0.0)
+    else:
+        over_blocks = split_statistic(moved.block_sums(centered), moved.sizes, codes[moved.rows])
+        result, block_notes = moved.run(over_blocks, "mmd", resolution, floor=0.0)
     return make_record(
         mmd_test.card,
         result,
@@ -158,7 +167,7 @@ def mmd_test(
             "bandwidth": gram.bandwidth,
         },
         parameters={"kernel": kernel, "bandwidth": bandwidth},
-        notes=(*notes, *gram.notes),
+        notes=(*notes, *gram.notes, *block_notes),
     )
 
 
