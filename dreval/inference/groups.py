@@ -26,15 +26,15 @@ def effective_count(sizes: Sequence[int] | IntArray) -> float:
 
     Examples
     --------
-    >>> effective_count([10, 10, 10, 10]), effective_count([97, 1, 1, 1])
-    (4.0, 1.0625...)
+    >>> effective_count([10, 10, 10, 10]), round(effective_count([97, 1, 1, 1]), 3)
+    (4.0, 1.062)
     """
     numbers = [int(size) for size in sizes]  # of Python, which do not overflow
     return sum(numbers) ** 2 / max(sum(size * size for size in numbers), 1)
 
 
 def neighbors_without(k: int, sizes: IntArray, group: int) -> tuple[int, int, float]:
-    """Return the two numbers of neighbors between which a value without a group is interpolated, and the upper's weight.
+    """Return two numbers of neighbors and the weight of the second: a value without a group is interpolated between.
 
     Of n points in G groups, n_g are left out: k_g = k (n - n_g) / (n - n / G), so that neighborhoods hold the same
     share of the points without each group. Groups of equal size keep k exactly. k_g is at least 1.

@@ -32,7 +32,7 @@ def work_key(
 
 
 def data_key(data: Data, variables: Sequence[str] = VARIABLES) -> dict[str, Any]:
-    """Return the size and the hash of a data set, and the hashes of some of its variables; groups belong to all of them."""
+    """Return the size and the hash of a data set, and the hashes of some of its variables, or of all with groups."""
     values = {
         "labels": None if data.labels is None else data.labels.values.astype(str),
         "latent": data.latent,
