@@ -74,6 +74,7 @@ def combined(results: Sequence[Results], labels: Sequence[str]) -> tuple[Results
         curves=stacked(lambda result: result.curves),
         notes=stacked(lambda result: result.notes),
         _left_out=in_columns(lambda result: result._left_out),
+        _crossed=in_columns(lambda result: result._crossed) if has_one_seed else {},
         _data_neighbors=first._data_neighbors,
     ), tuple(notes)
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,7 @@ from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.best_set import best_set
+from dreval.inference.cross_jackknife import contrast_covariance
 from dreval.inference.intervals import (
     ROUNDING,
     Interval,
@@ -249,6 +251,8 @@ class Setting:
         The kind of interval of each embedding that has one.
     left_out : dict of str to ndarray (n,)
         Values without each point.
+    crossed : dict of str to ndarray (partitions, 2, n)
+        Influences of the points on two samples of each partition, for the cross jackknife.
     groups : dict of str to ndarray (partitions, groups)
         Values without each group of points or anchors, or at halves of the points.
     runs : dict of str to ndarray
@@ -272,6 +276,7 @@ class Setting:
     groups: dict[str, FloatArray]
     runs: dict[str, FloatArray]
     points: dict[str, FloatArray]
+    crossed: dict[str, FloatArray] = field(default_factory=dict)
     seed: int = 0
     exact: frozenset[str] = frozenset()
     chance: float = 0.0
@@ -288,6 +293,24 @@ class Setting:
         is_registered = self.key["measure"] in MEASURES.names()
         low, high = MEASURES.card(self.key["measure"]).limits(self.n) if is_registered else UNBOUNDED
         return low - high, high - low
+
+    def crossed_of(self, names: Sequence[str]) -> FloatArray | None:
+        """Return the influences (e, P, 2, n) on some embeddings in the partitions that all have; None without them."""
+        if not all(name in self.crossed for name in names):
+            return None
+        partitions = min(len(self.crossed[name]) for name in names)
+        return np.stack([self.crossed[name][:partitions] for name in names])
+
+    def interval_of_points(self, first: str, second: str, size: float) -> Interval:
+        """Return the jackknife interval of the advantage of the first of two embeddings over the second."""
+        crossed = self.crossed_of([first, second])
+        return jackknife_interval(
+            self.values[first] - self.values[second],
+            self.left_out[first] - self.left_out[second],
+            UNBOUNDED,
+            size,
+            crossed=None if crossed is None else crossed[0] - crossed[1],
+        )
 
 
 def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> list[Setting]:
@@ -353,6 +376,7 @@ def _setting(
         {e: "classes" if over_classes and kind == "points" else kind for e, kind in kinds.items()},
         left_out=of_points(results._left_out),
         points=of_points(results.points),
+        crossed={name: values.reshape(-1, 2, n) for name, values in of_points(results._crossed).items()},
         groups={
             str(embedding): sign * part["value"].to_numpy().reshape(part["partition"].nunique(), -1)
             for embedding, part in groups.groupby("embedding")
@@ -400,7 +424,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     if kind == "anchors" and len(differences) > 1:
         return _test_anchors(setting, advantage, differences, size, alpha, margin).row(**row)
     if kind == "points" and first in setting.left_out and second in setting.left_out:
-        interval = jackknife_interval(advantage, setting.left_out[first] - setting.left_out[second], UNBOUNDED, size)
+        interval = setting.interval_of_points(first, second, size)
     elif kind != "anchors" and first in setting.groups and second in setting.groups:
         differences_of_groups = setting.groups[first] - setting.groups[second]
         if kind in ("points", "classes"):
@@ -847,7 +871,7 @@ def _decisions(
 
     An embedding that would be in the set is undecided if a better one was not tested, or if its own test has no spread.
     """
-    covariance, freedom, reasons = _covariance(setting, ranked)
+    covariance, errors, freedom, reasons = _covariance(setting, ranked)
     tested, untested = [name for name in ranked if name not in reasons], list(reasons)
     if not tested:
         return {}, reasons
@@ -859,7 +883,16 @@ def _decisions(
         seed = int(results.recipe.get("random_state") or 0)
         rng = stream(seed, "best set", setting.key["measure"], setting.key["parameters"])
         values = np.array([setting.values[name] for name in tested])
-        result = best_set(values, covariance[np.ix_(positions, positions)], freedom, alpha, rng, size=setting.chance)
+        block = np.ix_(positions, positions)
+        result = best_set(
+            values,
+            covariance[block],
+            freedom,
+            alpha,
+            rng,
+            size=setting.chance,
+            errors=None if errors is None else errors[block],
+        )
         carriers = {name: _few_carriers_test(setting, name, tested, alpha) for name in tested}
         p_values = np.maximum(result.p_value, [p for p, _ in carriers.values()])
         decisions = {name: (float(p), bool(p > alpha)) for name, p in zip(tested, p_values, strict=True)}
@@ -905,10 +938,11 @@ def _few_carriers_test(setting: Setting, name: str, names: list[str], alpha: flo
     return (min(1.0, (len(names) - 1) * smallest) if has_few else 0.0), has_untested
 
 
-def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, dict[str, Note]]:
-    """Return the covariance of the values, its degrees of freedom, and reasons why embeddings cannot be compared.
+def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, FloatArray | None, float, dict[str, Note]]:
+    """Return covariance, standard errors of differences, degrees of freedom, and why embeddings cannot be compared.
 
-    The most frequent kind of interval decides, but other seeds come before all: other kinds have another target.
+    The standard errors are None where they are those of the covariance. The most frequent kind of interval decides, but
+    other seeds come before all: other kinds have another target.
     """
     kinds = {name: setting.kinds.get(name, "") for name in names}
     present = [kind for kind in kinds.values() if kind]
@@ -919,7 +953,7 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
     reasons = {name: targets if kinds[name] not in ("", kind) else no_interval for name in names}
     if kind == "anchors" and not any(name in setting.points for name in names):
         reasons = dict.fromkeys(names, note("inference.missed", of=BEST_SET))
-    covariance, freedom = np.zeros((k, k)), math.inf
+    covariance, errors, freedom = np.zeros((k, k)), None, math.inf
 
     def stacked(columns: dict[str, FloatArray]) -> tuple[list[int], FloatArray]:
         """Return the positions of the embeddings with these values, and the values, one row each."""
@@ -929,7 +963,7 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
         return positions, np.array([columns[names[i]] for i in positions])
 
     if set(names) <= setting.exact:
-        return covariance, freedom, {}
+        return covariance, errors, freedom, {}
     if kind == "seeds":
         sizes = [
             len(setting.runs[name]) for name in names if kinds[name] == kind and len(setting.runs.get(name, ())) > 1
@@ -940,10 +974,16 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
             if kinds[name] == kind and len(runs) > 1:
                 covariance[i, i] = float(np.var(runs, ddof=1)) / len(runs)
                 reasons.pop(name)
-        return covariance, freedom, reasons
+        return covariance, errors, freedom, reasons
     if kind == "points" and any(name in setting.left_out for name in names):
         positions, values = stacked(setting.left_out)
         part_covariance, freedom = jackknife_covariance(values.T), values.shape[1] - 1
+        crossed = setting.crossed_of([names[i] for i in positions])
+        if crossed is not None:
+            part_covariance, errors = contrast_covariance(part_covariance, crossed), np.zeros((k, k))
+            for a, b in combinations(positions, 2):
+                size = max(abs(setting.values[names[a]]), abs(setting.values[names[b]]), setting.chance)
+                errors[a, b] = errors[b, a] = setting.interval_of_points(names[a], names[b], size).se
     elif kind == "anchors" and any(name in setting.points for name in names):
         positions, values = stacked(setting.points)
         values = values[:, np.isfinite(values).all(axis=0)]
@@ -963,6 +1003,6 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, float, 
                 differences.shape[1],
             )
     else:
-        return covariance, freedom, reasons
+        return covariance, errors, freedom, reasons
     covariance[np.ix_(positions, positions)] = part_covariance
-    return covariance, freedom, reasons
+    return covariance, errors, freedom, reasons

@@ -17,7 +17,7 @@ import pandas as pd
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import n_threads
 from dreval.evaluation.plan import MeasureTask, Plan, TestTask
-from dreval.evaluation.progress import METHOD, PASS, Step
+from dreval.evaluation.progress import CROSSED, METHOD, PASS, Step
 from dreval.evaluation.rows import step_of
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, test_step
 from dreval.geometry.blocks import is_streamed
@@ -153,7 +153,7 @@ def _work_of_test(task: TestTask) -> Callable[[int, int], float]:
 
 def _work_of_step(step: Step) -> Callable[[int, int], float]:
     """Return the work of a step that belongs to no measure or test."""
-    exponent = PASS_EXPONENT if step.name == PASS else RESAMPLED_EXPONENT
+    exponent = PASS_EXPONENT if step.name in (PASS, CROSSED) else RESAMPLED_EXPONENT
     return lambda n, m: m * n ** (exponent - 1.0)
 
 

@@ -774,8 +774,8 @@ class Evaluation:
         columns = setting_names(table)
         rows = self._anchors() if is_streamed(self.data.n, self.anchors or self.data.n) else range(self.data.n)
 
-        def frame_by_point(values: Mapping[Key, FloatArray]) -> pd.DataFrame:
-            return pd.DataFrame({columns[key]: column for key, column in values.items()}, index=rows)
+        def frame_by_point(values: Mapping[Key, FloatArray], index: Any = rows) -> pd.DataFrame:
+            return pd.DataFrame({columns[key]: column for key, column in values.items()}, index=index)
 
         curves = {name: outcome.curves for name, outcome in outcomes.items()}
         return Results(
@@ -794,6 +794,9 @@ class Evaluation:
             data=self.data.table,
             _left_out={
                 name: frame_by_point(outcome.left_out) for name, outcome in outcomes.items() if outcome.left_out
+            },
+            _crossed={
+                name: frame_by_point(outcome.crossed, None) for name, outcome in outcomes.items() if outcome.crossed
             },
             _data_neighbors=neighbors,
             _reliability={

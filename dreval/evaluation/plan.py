@@ -30,12 +30,13 @@ Options = Mapping[str, Mapping[str, Any]]
 OVER = {"default": "auto", "seeds": "seeds", "subsamples": "halves"}  # name in the options: kind of replicates
 DEFAULT_REPLICATES = 10  # runs of a method with other seeds, or splits into two halves on which it is run
 DEFAULT_PARTITIONS = 8  # random partitions into groups, for measures without leave-one-out values
+CROSSED_PARTITIONS = 2  # random partitions into thirds, of the cross jackknife
 MAX_GROUPS = 20  # groups of one random partition
 DEFAULT_SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
     "replicates": {"n_replicates": DEFAULT_REPLICATES, "over": "default"},
     "subsampling": {"n_splits": DEFAULT_SPLITS},
-    "points": {"n_partitions": DEFAULT_PARTITIONS},
+    "points": {"n_partitions": None},  # 2 of thirds, 8 of groups
 }
 
 
@@ -441,7 +442,8 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
     splits = _interval_options("subsampling", options)["n_splits"]
     replicates = _interval_options("replicates", options)
     partitions = _interval_options("points", options)["n_partitions"]
-    counts = {"subsampling": splits, "partitions": partitions}
+    counts = {"subsampling": splits, "partitions": partitions or DEFAULT_PARTITIONS}
+    counts["crossed"] = 0 if requested == "jackknife" else partitions or CROSSED_PARTITIONS
     counts |= dict.fromkeys(("seeds", "subsamples"), replicates["n_replicates"])
     if requested == "none":
         return Intervals()
@@ -452,8 +454,9 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
         raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", hint)
     if anchors is not None:
         return Intervals(dict.fromkeys(sources, "anchors"))
-    if requested in ("points", "subsampling") or (requested == "default" and "replicates" not in options):
-        return Intervals(dict.fromkeys(sources, "points" if requested == "default" else requested), counts=counts)
+    if requested in ("points", "jackknife", "subsampling") or (requested == "default" and "replicates" not in options):
+        kind = "subsampling" if requested == "subsampling" else "points"
+        return Intervals(dict.fromkeys(sources, kind), counts=counts)
     kinds, reasons = _replicate_kinds(sources, replicates["over"])
     if requested == "default":
         return Intervals({name: kinds.get(name, "points") for name in sources}, counts=counts)
@@ -471,7 +474,8 @@ def _interval_options(key: str, options: Options) -> dict[str, Any]:
         check_one_of(name, defaults, f"options[{key!r}]")
     settings = {**defaults, **passed}
     for name in settings.keys() - {"over"}:
-        check_int(settings[name], f"options[{key!r}][{name!r}]", low=2)
+        if settings[name] is not None:
+            check_int(settings[name], f"options[{key!r}][{name!r}]", low=2)
     if "over" in settings:
         settings["over"] = check_one_of(settings["over"], OVER, f"options[{key!r}]['over']", aliases=True)
     return settings

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Iterable
 from typing import Any, NamedTuple
 
 from dreval.evaluation.plan import MAX_GROUPS, MeasureTask, Plan
+from dreval.inference.cross_jackknife import THIRDS
 
 # Names of the steps of a run, as the table of an estimate shows them.
 METHOD = "run of the method"
@@ -14,6 +15,7 @@ PASS = "neighbors and ranks"
 MEASURE = "measure"
 TEST = "test"
 GROUPED = "groups left out"
+CROSSED = "thirds of the points"
 HALVES = "halves of the points"
 RUNS = "further runs"
 
@@ -86,6 +88,8 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
     curves: int = sum(task.card.curve and task.card.without is not None for task in plan.measures)
     possible = [*resampled, *(task for task in plan.measures if task.card.curve)]
     grouped = any(task.card.smooth and task.needs_groups for task in possible)
+    crossed = [task for task in plan.measures if task.card.crossed]
+    strata = len({"labels" in task.card.needs for task in crossed})
     partitions: int = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
     halves: dict[str, int] = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
     return (
@@ -93,6 +97,7 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
         + 1
         + len(of_points) * curves
         + (partitions if of_points and grouped else 0)
+        + (THIRDS * strata * intervals.counts.get("crossed", 0) if of_points else 0)
         + len(intervals.names_of_kind("seeds")) * intervals.counts.get("seeds", 0)
         + bool(intervals.names_of_kind("subsampling")) * halves["subsampling"]
         + len(intervals.names_of_kind("subsamples")) * (halves["subsamples"] + 1)

@@ -140,9 +140,10 @@ class GroupValues:
 class EmbeddingOutcome:
     """All that is computed of one embedding: rows of measures and tests, curves, and values by point and by group.
 
-    ``replicates`` are the rows of further runs of the method. ``points`` and ``left_out`` are by measure and
-    parameters: the contribution of each point, and the value without each point. ``reliability`` holds values by point
-    of further runs.
+    ``replicates`` are the rows of further runs of the method. ``points``, ``left_out`` and ``crossed`` are by measure
+    and parameters: the contribution of each point, the value without each point, and the influences of the points for
+    the cross jackknife (2 P n: those of each partition, on each of two samples, one after the other). ``reliability``
+    holds values by point of further runs.
     """
 
     rows: tuple[MeasureRow, ...] = ()
@@ -151,6 +152,7 @@ class EmbeddingOutcome:
     curves: tuple[Curve, ...] = ()
     points: Mapping[Key, FloatArray] = field(default_factory=dict)
     left_out: Mapping[Key, FloatArray] = field(default_factory=dict)
+    crossed: Mapping[Key, FloatArray] = field(default_factory=dict)
     groups: tuple[GroupValues, ...] = ()
     reliability: Mapping[str, FloatArray] = field(default_factory=dict)
     shepard: Shepard | None = None
@@ -167,6 +169,7 @@ class EmbeddingOutcome:
             curves=(*self.curves, *other.curves),
             points={**self.points, **other.points},
             left_out={**self.left_out, **other.left_out},
+            crossed={**self.crossed, **other.crossed},
             groups=(*self.groups, *other.groups),
             reliability={**self.reliability, **other.reliability},
         )

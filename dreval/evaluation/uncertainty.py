@@ -14,6 +14,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
+from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import Curve, Spread, with_intervals
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.progress import GROUPED, HALVES, RUNS, Advance, Step
@@ -87,6 +88,10 @@ class ResampledIntervals:
         ``embedded`` holds the coordinates.
         """
         outcomes = {**outcomes, **self._with_partitions(outcomes, embedded, advance)}
+        if crossed := self.intervals.counts.get("crossed", 0):
+            of_points = {name: outcomes[name] for name in self._names_of_kind("points", outcomes)}
+            jackknife = CrossJackknife(self.data, crossed, self.level, self.seed, self.n_jobs)
+            outcomes |= jackknife.added_to(of_points, self.tasks, embedded, advance)
         if not self.tasks:
             return outcomes
         for name, reason in self.intervals.reasons.items():

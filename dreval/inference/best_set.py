@@ -46,6 +46,7 @@ def best_set(
     alpha: float,
     rng: np.random.Generator | None,
     size: float = 0.0,
+    errors: FloatArray | None = None,
 ) -> BestSetTest:
     """Test which estimates are not significantly worse than the best, at the simultaneous level 1 - alpha.
 
@@ -72,6 +73,9 @@ def best_set(
         five and in .93 with ten.
     size : float
         Size of the estimates' unit: differences and errors below 1e-10 of it, or of the estimates, are rounding.
+    errors : ndarray (k, k), optional
+        Standard errors of the differences, if they are not those of ``covariance``, which then has only the
+        correlations of the differences; 0 where a difference has no error.
 
     Returns
     -------
@@ -97,12 +101,12 @@ def best_set(
     """
     k = len(estimates)
     variances = np.diag(covariance)
-    se = np.sqrt(np.maximum(variances[:, None] + variances[None] - 2 * covariance, 0.0))
+    spread = np.sqrt(np.maximum(variances[:, None] + variances[None] - 2 * covariance, 0.0))
+    se = spread if errors is None else errors
     advantage = estimates[:, None] - estimates[None]  # [l, h]: how much better l is than h
     scale = max(size, float(np.abs(estimates).max(initial=0.0)), math.sqrt(float(variances.max(initial=0.0))))
-    rounding = np.maximum(
-        ROUNDING * scale, HALF_DIGITS * np.sqrt(np.maximum(variances[:, None] + variances[None], 0.0))
-    )
+    half_digits = HALF_DIGITS * np.sqrt(np.maximum(variances[:, None] + variances[None], 0.0))
+    rounding = np.maximum(ROUNDING * scale, half_digits if errors is None else 0.0)
     testable = se > rounding
     studentized = np.divide(advantage, se, out=np.zeros_like(se), where=testable)
     untested = (~testable & (advantage > rounding)).any(axis=0)
@@ -116,7 +120,7 @@ def best_set(
         return BestSetTest(statistic, p, p > alpha, untested)
     values, vectors = np.linalg.eigh(covariance)
     root = vectors * np.sqrt(np.maximum(values, 0.0))
-    weights = np.divide(1.0, se, out=np.zeros_like(se), where=testable)
+    weights = np.divide(1.0, spread, out=np.zeros_like(se), where=testable & (spread > half_digits))
     exceedances, chunk = np.zeros(k, np.int64), max(1, MAX_CONTRASTS // (k * k))
     for start in range(0, DRAWS, chunk):
         size = min(chunk, DRAWS - start)

@@ -246,6 +246,7 @@ def _auc_limits(n: int) -> tuple[float, float]:
     area_of="r_nx",
     ties=tie_bounds_of(lambda curves: curves.areas),
     without=lambda view: coranking_without(view).areas,
+    crossed=True,
     reference="@lee2015 (mean of R_NX with weights 1/K).",
 )
 def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:

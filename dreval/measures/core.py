@@ -170,6 +170,11 @@ class MeasureCard(Card):
     by_row : function or None
         Of a curve: the contributions of the rows (m, len(ks)), of the view and some numbers of neighbors; the value is
         their mean.
+    crossed : bool
+        Whether its intervals and paired tests are those of the cross jackknife, from ``without`` on two thirds of the
+        points, where ``ci="points"``: of a measure of neighbors, whose delete-one variance is much too large.
+    log_interval : bool
+        Whether the interval of the cross jackknife is one of the logarithm of the value.
     without_class : function or None
         Values (c,) without each class, of a view and the parameters, for a jackknife over classes in place of points.
     counted : {"all", "first", "edge"}
@@ -229,6 +234,8 @@ class MeasureCard(Card):
     ceiling: Callable[[int, int], float] | None = None
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
+    crossed: bool = False
+    log_interval: bool = False
     without_class: Callable[..., FloatArray] | None = None
     by_row: Callable[..., FloatArray] | None = None
     counted: str = "all"

@@ -99,6 +99,7 @@ def _penalty_share_without(view: View, n_neighbors: int, *, error: Error) -> Flo
     default=1,
     ties=partial(_penalty_share_ties, error="false"),
     without=partial(_penalty_share_without, error="false"),
+    crossed=True,
     reference="@venna2001, Eq. 1. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1]).",
 )
 def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -139,6 +140,7 @@ def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatAr
     default=2,
     ties=partial(_penalty_share_ties, error="missing"),
     without=partial(_penalty_share_without, error="missing"),
+    crossed=True,
     reference="@venna2001, Eq. 2. @venna2007 (normalization for k >= n/2, which keeps the range [0, 1]).",
 )
 def continuity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -429,6 +431,7 @@ def _overlap_chance(n: int, k: int) -> float:
     default=3,
     ties=partial(_common_ties, score=_share),
     without=_overlap_without,
+    crossed=True,
     warning="{lost} of the neighbors are false",
     reference="@roy2021, Section 1.3 (topological stability measure). @lee2009 (as Q_NX(k)).",
 )
@@ -489,6 +492,7 @@ def _jaccard_chance(n: int, k: int) -> float:
     chance_formula=r":math:`\sum_c \frac{c}{2k-c} \binom{k}{c} \binom{n-1-k}{k-c} / \binom{n-1}{k}`",
     ties=partial(_common_ties, score=_jaccard),
     without=_jaccard_without,
+    crossed=True,
     warning="Many neighbors are lost",
     reference="@jaccard1912.",
 )

@@ -227,6 +227,9 @@ class Results(Record):
     # For each embedding the values without each single point (delete-one jackknife), columns as in `points`. The
     # covariance of two columns, of one or two embeddings, times (n - 1)^2 / n is the covariance of the two values.
     _left_out: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # For each embedding the influences of the points for the cross jackknife, columns as in `points`: n rows for the
+    # first sample of the first partition, n for its second sample, and so on (`inference.cross_jackknife`).
+    _crossed: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
     # The K nearest points of each point in the data, (n, K), nearest first, ties by row number, for the largest number
     # of neighbors. None for more than MOST_LISTED points, with anchors, and if no measure reads neighbors.
     _data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)

@@ -1,0 +1,106 @@
+"""The cross jackknife: the variance of a measure of neighbors, from influences of points on two overlapping samples.
+
+The delete-one variance V_J estimates the sum of j s_j^2 over the orders j of the Hoeffding decomposition of the measure
+(Efron and Stein 1981); the variance itself is the sum of s_j^2. For measures of neighbors the higher orders matter. The
+points are divided at random into thirds A, B and C. The influence I_D(i) of a point on the measure of the sample D is
+(m - 1) times (the mean of the m values without each point, minus the value without i). A point of C is in the samples
+A + C and B + C. Over these points the covariance of the influences on both samples has less of the higher orders than
+the variance of either, since the samples share only half of the other points. The weighted mean phi of the covariances
+of the three thirds estimates the sum of j 2^(1-j) s_j^2. So V = 3/4 phi + 1/4 V_J is at least the variance at every
+order, in expectation, since 3/4 <= 64/75.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+from dreval._check import FloatArray, IntArray
+
+THIRDS = 3
+MIN_MEMBERS = 9  # fewest points, and fewest of a class, that are divided into thirds
+SHARE = 0.75  # of phi in the variance; V_J has the other part
+MAX_SKEWNESS = 1.0  # of the values without each point, beyond which the variance is at least V_J
+
+
+def random_thirds(rng: np.random.Generator, n: int, codes: IntArray | None = None) -> IntArray:
+    """Return the third (0, 1 or 2) of each of n points, at random; with ``codes`` the classes are divided alike.
+
+    Sizes of the thirds, and of the parts of a class, differ by at most one.
+    """
+    order = rng.permutation(n)
+    if codes is not None:
+        order = order[np.argsort(codes[order], kind="stable")]
+    thirds = np.empty(n, np.int64)
+    thirds[order] = np.arange(n) % THIRDS
+    return thirds
+
+
+def neighbors_of_part(k: int) -> int:
+    """Return the number of neighbors that is to two thirds of the points what k is to all of them; at least 1."""
+    return max(1, math.floor(2 * k / 3 + 0.5))
+
+
+def crossed_influences(left_out: Sequence[FloatArray], thirds: IntArray) -> FloatArray:
+    """Return the influences (2, n) of each point on the two samples that it is in, centered and scaled.
+
+    ``left_out[t]`` are the values without each point of the sample of all points outside third t, in the order of the
+    points. Influences are centered over each third C and multiplied by sqrt(n_C / (n^2 (n_C - 1))), so that phi is the
+    sum over all points of the product of both; that of two measures is the sum of crossed products. Influences of a
+    difference are differences of influences.
+    """
+    n, points = len(thirds), np.arange(len(thirds))
+    influences = np.zeros((THIRDS, n))
+    for third, values in enumerate(left_out):
+        influences[third, thirds != third] = (len(values) - 1) * (values.mean() - values)
+    crossed = np.stack([influences[(thirds + step) % THIRDS, points] for step in (1, 2)])
+    for third in range(THIRDS):
+        inside = thirds == third
+        size = int(inside.sum())
+        centered = crossed[:, inside] - crossed[:, inside].mean(axis=1, keepdims=True)
+        crossed[:, inside] = centered * math.sqrt(size / (size - 1)) / n
+    return crossed
+
+
+def cross_covariances(crossed: FloatArray) -> FloatArray:
+    """Return phi of e estimates as matrices (P, e, e), one of each partition, from crossed influences (e, P, 2, n)."""
+    products = np.einsum("apn,bpn->pab", crossed[:, :, 0], crossed[:, :, 1])
+    return np.asarray((products + products.swapaxes(1, 2)) / 2)
+
+
+def contrast_covariance(delete_one: FloatArray, crossed: FloatArray) -> FloatArray:
+    """Return a covariance matrix of e centered estimates, from which only correlations of differences are read.
+
+    3/4 [H Phi H]_+ + 1/4 H S H with Phi the mean of ``cross_covariances`` over partitions, S the delete-one covariance
+    ``delete_one`` (e, e), H = I - 11'/e, and negative eigenvalues set to 0 in [.]_+. ``crossed`` is (e, P, 2, n).
+    """
+    centering = np.eye(len(delete_one)) - 1 / len(delete_one)
+    values, vectors = np.linalg.eigh(centering @ cross_covariances(crossed).mean(axis=0) @ centering)
+    phi = (vectors * np.maximum(values, 0.0)) @ vectors.T
+    return np.asarray(SHARE * phi + (1 - SHARE) * centering @ delete_one @ centering)
+
+
+def skewness(values: FloatArray) -> float:
+    """Return the skewness of some values, the mean cube of standardized deviations; 0 if all are equal."""
+    deviations = values - values.mean()
+    variance = float((deviations**2).mean())
+    return float((deviations**3).mean()) / variance**1.5 if variance > 0 else 0.0
+
+
+def is_skewed(left_out: FloatArray) -> bool:
+    """Return whether few points carry the variance, as of a nearly perfect embedding, so that it is at least V_J."""
+    return abs(skewness(left_out)) > MAX_SKEWNESS
+
+
+def cross_variances(left_out: FloatArray, crossed: FloatArray) -> FloatArray:
+    """Return the variance, as from each of the P partitions and, last, from all of them together, (P + 1,).
+
+    The mean over partitions of phi is taken before its maximum with 0. ``left_out`` (n,) are the values without each
+    point, ``crossed`` (P, 2, n) the crossed influences.
+    """
+    phi = np.einsum("pn,pn->p", crossed[:, 0], crossed[:, 1])
+    delete_one = float((len(left_out) - 1) * left_out.var())
+    variances = SHARE * np.maximum(np.append(phi, phi.mean()), 0.0) + (1 - SHARE) * delete_one
+    return np.maximum(variances, delete_one) if is_skewed(left_out) else variances
