@@ -46,7 +46,7 @@ exit codes: 0 done, 1 some embedding failed, or no embedding has a value of a
 measure or test that was requested by name, 2 invalid input"""
 
 EVALUATION = "dreval.evaluation.evaluation:Evaluation"
-VARIABLES = ("labels", "batch", "latent", "covariates", "ids", "header", "layer", "use_rep")
+VARIABLES = ("labels", "batch", "groups", "latent", "covariates", "ids", "header", "layer", "use_rep")
 SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
 SHELL = {
@@ -118,7 +118,14 @@ def _evaluate(options: Any, say: Printer) -> int:
     if repeated := [name for name in names if names.count(name) > 1]:
         hint = f"Write -e NAME={sources[names.index(repeated[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{repeated[0]!r} twice", hint)
-    read = [options.data, options.labels, options.batch, options.latent, *(source for _, source in sources)]
+    read = [
+        options.data,
+        options.labels,
+        options.batch,
+        options.groups,
+        options.latent,
+        *(source for _, source in sources),
+    ]
     from dreval.records.archive import check_saved, save_results
 
     plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]

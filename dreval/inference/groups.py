@@ -12,6 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval.inference.intervals import LEVEL, Interval, beyond_rounding, jackknife_variance, student_interval
@@ -44,7 +45,7 @@ def neighbors_without(k: int, sizes: IntArray, group: int) -> tuple[int, int, fl
     >>> neighbors_without(15, np.array([20, 20, 20]), 1), neighbors_without(15, np.array([40, 15, 15, 15, 15]), 0)
     ((15, 15, 0.0), (11, 12, 0.25))
     """
-    n, count = int(sizes.sum()), len(sizes)
+    n, count = int(sizes.sum()), int(np.count_nonzero(sizes))
     floor, left = divmod(k * (n - int(sizes[group])) * count, n * (count - 1))
     if floor < 1:
         return 1, 1, 0.0
@@ -69,14 +70,14 @@ def bundles(sizes: IntArray) -> IntArray:
 
 @dataclass(frozen=True)
 class GroupDesign:
-    """Which groups the jackknife leaves out, of all points or of those with a label, and its degrees of freedom.
+    """Which points the jackknife leaves out together, and its degrees of freedom.
 
     Attributes
     ----------
     codes : ndarray (n,)
-        The bundle of groups of each point, -1 where a point is not used.
+        The part of each point: its group, or a bundle of groups where there are more than 50.
     sizes : ndarray (B,)
-        Number of points of each bundle.
+        Number of points of each part that are used; 0 for a part without a label.
     effective : float
         Effective number of groups.
     """
@@ -86,20 +87,23 @@ class GroupDesign:
     effective: float
 
     @classmethod
-    def of(cls, groups: IntArray, used: IntArray | None = None) -> GroupDesign:
-        """Return the design for the codes of the groups of points, of which ``used`` are positions of those used."""
-        part = np.arange(len(groups)) if used is None else used
-        _, codes, sizes = np.unique(groups[part], return_inverse=True, return_counts=True)
-        bundle_of = bundles(sizes)
-        all_codes = np.full(len(groups), -1, np.int64)
-        all_codes[part] = bundle_of[codes]
-        bundle_sizes = np.bincount(bundle_of, weights=sizes).astype(np.int64)
-        return cls(all_codes, bundle_sizes, min(effective_count(sizes), effective_count(bundle_sizes)))
+    def of(cls, groups: IntArray, used: npt.NDArray[np.bool_] | None = None) -> GroupDesign:
+        """Return the design of points with these codes of groups; ``used`` marks the points that a measure uses."""
+        codes = bundles(np.bincount(groups))[groups]
+        weights = np.ones(len(groups), np.int64) if used is None else used.astype(np.int64)
+        sizes = np.bincount(codes, weights=weights).astype(np.int64)
+        group_sizes = np.bincount(groups, weights=weights).astype(np.int64)
+        return cls(codes, sizes, min(effective_count(group_sizes), effective_count(sizes)))
 
     @property
     def count(self) -> int:
-        """Number of bundles that are left out."""
+        """Number of parts."""
         return len(self.sizes)
+
+    @property
+    def parts(self) -> IntArray:
+        """The parts that are left out, each at a time."""
+        return np.flatnonzero(self.sizes)
 
     @property
     def freedom(self) -> float:

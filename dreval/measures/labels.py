@@ -31,6 +31,7 @@ APART = 2 * ROUNDING  # a list ends before the first distance that is relatively
 
 def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
+    n_folds = _fold_count(view, n_folds)
     rows, changes = _classified(view), []
     unlisted = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
     for test, train in _splits(view, n_folds, unlisted):
@@ -50,6 +51,7 @@ def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[Floa
 def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
     """Recount the votes of each point with the next neighbor; the folds do not change."""
     labels = _codes(view)[view.population]
+    n_folds = _fold_count(view, n_folds)
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
     for test, neighbors in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
         k = min(n_neighbors, neighbors.shape[1])
@@ -88,7 +90,7 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     exponent=1.0,
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
-def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
+def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray | tuple[FloatArray, Notes]:
     r"""Compute the cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
 
     .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
@@ -114,7 +116,8 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     """
     check_int(n_folds, "n_folds", low=2)
     members(view)
-    return _correct(view, n_neighbors, n_folds)[_classified(view)].astype(np.float64)
+    values = _correct(view, n_neighbors, _fold_count(view, n_folds))[_classified(view)].astype(np.float64)
+    return values if view.nested_in is None else (values, (note("knn.groups"),))
 
 
 def _correct(view: View, n_neighbors: int, n_folds: int) -> npt.NDArray[np.bool_]:
@@ -219,8 +222,15 @@ def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray
             yield test, train
 
 
+def _fold_count(view: View, n_folds: int) -> int:
+    """Return the number of folds: the groups of points that belong together, if there are any."""
+    return n_folds if view.nested_in is None else int(view.nested_in.max()) + 1
+
+
 def _folds_of(view: View, n_folds: int) -> IntArray:
-    """Return the fold of every point; leaving out a group changes none."""
+    """Return the fold of every point, or its group where points belong together; leaving out a group changes none."""
+    if view.nested_in is not None:
+        return view.nested_in
     folds: IntArray = view.cached_per_data(
         ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
     )
@@ -434,7 +444,8 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
     all points of the class are used. The data are not used. The only point of a class contributes one half. At least
-    two classes are required, and fewer than points.
+    two classes are required, and fewer than points. In an evaluation with ``groups=`` the folds are the groups:
+    neighbors are those from other groups, since cells of one donor or pages of one document resemble each other.
 
     See Also
     --------

@@ -27,6 +27,7 @@ OVERALL_TITLES = {
 
 PAIR_TITLES = {
     "jackknife": "paired differences",
+    "group_jackknife": "paired differences without each group",
     "classes": "paired differences over the classes",
     "anchors": "paired differences at anchors",
     "subsampling": "paired differences of halves",

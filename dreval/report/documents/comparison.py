@@ -36,7 +36,16 @@ from dreval.report.comparison_view import (
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
-from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
+from dreval.report.format import (
+    ADJUSTMENTS,
+    adjusted_by,
+    count_noun,
+    groups_text,
+    join_and,
+    p_text,
+    probability,
+    without_zero,
+)
 from dreval.report.result_view import Column
 
 SAME_POINTS_TEST = "paired tests at the same points"
@@ -46,6 +55,7 @@ TEST_PHRASES = {
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
     "jackknife": SAME_POINTS_TEST,
+    "group_jackknife": "paired tests over groups of points",
     "classes": SAME_POINTS_TEST,
     "anchors": SAME_POINTS_TEST,
     "subsampling": SAME_POINTS_TEST,
@@ -62,7 +72,8 @@ PAIRED_COLUMNS = (
     ("superiority", "probability of superiority"),
 )
 PAIR_COLUMNS = {
-    **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
+    **dict.fromkeys(("jackknife", "group_jackknife", "classes", "anchors"), PAIRED_COLUMNS),
+    **dict.fromkeys(("subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
     "nemenyi": (("advantage", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
     "wilcoxon": (
         ("n", "data sets"), ("n_used", "that differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
@@ -118,8 +129,9 @@ def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> s
     if comparison.families:
         data = {name for family in comparison.families.values() for name in family.cells.index}
         return f"{size} on {count_noun(len(data), 'data set')}"
-    data = str(comparison.recipe.get("dataset") or "")
-    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points"
+    data, groups = str(comparison.recipe.get("dataset") or ""), groups_text(comparison.recipe.get("groups"))
+    groups = f" in {groups}" if groups else ""
+    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points{groups}"
 
 
 def comparison_settings(comparison: Comparison) -> str:
@@ -375,7 +387,9 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         data = {name for family in comparison.families.values() for name in family.cells.index}
         header.insert(0, ("Data sets", format_number(len(data))))
     else:
-        header = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *header]
+        size = [("Points n", format_number(recipe.get("n")))]
+        size += [("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []
+        header = [("Data", str(recipe.get("dataset") or "")), *size, *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)

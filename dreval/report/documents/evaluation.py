@@ -62,6 +62,7 @@ from dreval.report.format import (
     count_noun,
     distinct_short_names,
     format_fixed,
+    groups_text,
     join_and,
     number_word,
     p_text,
@@ -522,7 +523,8 @@ def _headline(results: Results, view: ResultView) -> str:
     settings += [count_noun(int(anchors), "anchor")] if anchors else []
     settings += [] if seed is None else [f"seed {seed}"]
     setting_text = f" ({'; '.join(settings)})" if len(view.scales) > 1 else f" ({', '.join(settings)})" * bool(settings)
-    return f"{names}{failed}: {format_number(recipe.get('n'))} points{shape}{setting_text}"
+    groups = f" in {groups_text(recipe['groups'])}" if recipe.get("groups") else ""
+    return f"{names}{failed}: {format_number(recipe.get('n'))} points{groups}{shape}{setting_text}"
 
 
 def answers_of_tests(view: ResultView) -> list[str]:
@@ -565,6 +567,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
     return [
         ("Data", str(recipe.get("dataset") or "(array)")),
         ("Points n", format_number(recipe.get("n"))),
+        *([("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []),
         ("Columns p", format_number(recipe.get("p"))),
         ("Metric", metric_text(recipe, short=True)),
         ("Anchors", format_number(anchors) if anchors else "all points"),

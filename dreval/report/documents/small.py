@@ -30,7 +30,7 @@ from dreval.records.points import Embedding, LocalDistortion, PerturbationScore,
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.format import count_noun, join_and, percent
+from dreval.report.format import count_noun, groups_text, join_and, percent
 from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
 from dreval.report.result_view import measure_title, parameter_text
 
@@ -343,6 +343,11 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
     settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
     settings += [count_noun(anchors, "anchor")] if anchors else []
+    settings += (
+        []
+        if data.groups is None
+        else [groups_text({"count": len(data.groups.classes), "name": data.groups.printed_name})]
+    )
     settings += [] if data.labels is None else ["labels"]
     settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
     return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
