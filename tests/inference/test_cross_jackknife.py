@@ -118,9 +118,9 @@ def test_a_run_has_the_numbers_of_plain_recomputation(measure, ties):
         se = np.sqrt(plain_variance(left_out["a"] - left_out["b"], phis))
         pair = results.compare().pairs.iloc[0]
         sign = 1 if dreval.card(measure).direction == "higher" else -1
-        advantage = sign * (rows.loc["a", "value"] - rows.loc["b", "value"])
+        difference = sign * (rows.loc["a", "value"] - rows.loc["b", "value"])
         assert pair["se"] == pytest.approx(se, rel=1e-8)
-        assert pair["p_value"] == pytest.approx(2 * stats.t.sf(abs(advantage / se), N - 1), rel=1e-6)
+        assert pair["p_value"] == pytest.approx(2 * stats.t.sf(abs(difference / se), N - 1), rel=1e-6)
         assert pair["p_low"] <= pair["p_value"] <= pair["p_high"]
 
 
@@ -173,7 +173,7 @@ def test_points_without_a_label_have_no_influence():
     for data, maps, classes in ((np.r_[X, more], wide, partly), (X, embeddings, named)):
         ev = dreval.Evaluation(data, maps, labels=classes, n_neighbors=K, random_state=2)
         results = ev.run("neighborhood_hit", tests=None)
-        rows.append((results.table["se"].to_numpy(), results.compare().pairs["advantage"].to_numpy()))
+        rows.append((results.table["se"].to_numpy(), results.compare().pairs["difference"].to_numpy()))
     assert rows[0][0] == pytest.approx(rows[1][0], rel=1e-9)
     assert rows[0][1] == pytest.approx(rows[1][1], rel=1e-9)
 
