@@ -116,6 +116,18 @@ class GroupDesign:
         return self.effective < MIN_GROUPS - 1e-9
 
 
+def half_of_groups(groups: IntArray, rng: np.random.Generator) -> IntArray:
+    """Return the points of a random half of the groups, ascending; with an odd number one group fewer."""
+    count = int(groups.max()) + 1
+    return np.flatnonzero(np.isin(groups, rng.permutation(count)[: count // 2]))
+
+
+def smallest_half(groups: IntArray) -> int:
+    """Return the number of points of the half of the groups with the fewest."""
+    sizes = np.sort(np.bincount(groups))
+    return int(sizes[: len(sizes) // 2].sum())
+
+
 def group_interval(
     value: float,
     left_out: FloatArray,

@@ -205,7 +205,10 @@ def measure_findings(record: MeasureRecord) -> list[RecordFinding]:
         case "stability" if isinstance(record, Stability):
             over = str(record.recipe["parameters"].get("over", "runs"))
             ends = {"low": parts["conf_low"], "high": parts["conf_high"], "level": "95 %"}
-            numbers |= {"runs": record.n_resamples, "over": "seeds and halves" if over == "both" else over, **ends}
+            over = {"both": "seeds and halves", "groups": "runs without a group"}.get(over, over)
+            groups = record.recipe["parameters"].get("groups", "")
+            over += f" of {groups}" if groups and over == "halves" else f" ({groups})" if groups else ""
+            numbers |= {"runs": record.n_resamples, "over": over, **ends}
         case _:
             kind, numbers["title"] = "measure.other", record.title
     caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""
