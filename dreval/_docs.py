@@ -213,9 +213,11 @@ def _measure_notes(card: Any, rounding: float) -> list[str]:
         notes.append(
             TIES_NOTE.format(rounding=rounding) + (" Ties are broken by row number." if card.ties is None else "")
         )
-    if card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
+    if card.crossed:
+        notes.append('The interval of ``ci="points"`` is that of the cross jackknife (``Evaluation``).')
+    elif card.smooth and (uses_neighbors or "n_neighbors" in card.parameters):
         interval = 'The interval of ``ci="points"`` is conservative'
-        notes.append(f"{interval}, as for all measures of neighbors (``Evaluation``).")
+        notes.append(f"{interval}, as for all measures of neighbors without the cross jackknife (``Evaluation``).")
     return [*notes, f"Cost: {card.cost}"]
 
 

@@ -83,8 +83,8 @@ COLUMNS: dict[str, str] = {
     "its rows, in closed form or over 20 random ones; for a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
     "target": "what the interval refers to: anchors (all points of this embedding), points (the population of the "
-    "points, embedding held fixed), groups (samples of as many groups of these sizes), replicates (other runs of the "
-    "method); empty without one",
+    "points: independent points, coordinates treated as fixed), groups (samples of as many groups of these sizes), "
+    "replicates (other runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
     "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
@@ -103,9 +103,9 @@ TIDY_COLUMNS = (
 # The target of an interval by the value of the column `target` and by the kind of the replicates.
 TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
-    "points": "the population the points came from, embedding held fixed, as if not fitted to them",
-    "classes": "the population the classes came from, embedding held fixed",
-    "groups": "samples of as many groups of these sizes, coordinates held fixed",
+    "points": "the population the points came from: independent points, coordinates treated as fixed",
+    "classes": "the population the classes came from: independent classes, coordinates treated as fixed",
+    "groups": "samples of as many groups of these sizes: independent groups, coordinates treated as fixed",
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method re-run",
@@ -152,12 +152,14 @@ PAIR_COLUMNS: dict[str, str] = {
     "a measure at once (nemenyi)",
     "conf_high": "upper end of its interval",
     "conf_level": "level of the interval, 1 - alpha; empty without one",
+    "conf_method": "method of the standard error, on one data set",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no difference",
     "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",
     "family": "the family of tests with which the row is adjusted; empty without a p-value",
     "p_kind": "kind of the p-value: exact or asymptotic; empty without one",
-    "p_low": "smallest p-value over other random partitions into groups; empty if none were drawn",
+    "p_low": "smallest p-value over other random partitions of the points, into thirds (cross jackknife) or groups; "
+    "empty if none were drawn",
     "p_high": "largest such p-value",
     "margin": "margin of equivalence, in the unit of the measure; empty if none was passed",
     "p_equivalence": "p-value of the two one-sided tests: small if the two differ by less than the margin",

@@ -75,7 +75,8 @@ ARGUMENTS = (
 SHELL = {
     "labels": {"action": "append", "metavar": "NAME=LABELS", "help": "a column, or file.csv[:column]"},
     "groups": {
-        "action": "append", "metavar": "NAME=GROUPS",
+        "action": "append",
+        "metavar": "NAME=GROUPS",
         "help": "points that belong together (donor, patient): a column, or file.csv[:column]",
     },
     "n_replicates": {"short": "-r"},

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from dreval.records.sweep import Sweep
 
 ARGUMENTS = (
-    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "groups", "metric",
-    "random_state", "n_jobs", "journal",
+    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "groups",
+    "metric", "random_state", "n_jobs", "journal",
 )  # fmt: skip
 SHELL = {
     "n_replicates": {"short": "-r"},

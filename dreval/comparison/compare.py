@@ -39,6 +39,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.best_set import best_set
 from dreval.inference.cross_jackknife import contrast_covariance
 from dreval.inference.groups import MIN_GROUPS, group_interval
+from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
     ROUNDING,
     Interval,
@@ -69,6 +70,7 @@ TEST_NAMES = {
     "points": "jackknife",
     "groups": "group_jackknife",
 }  # names of tests by kind of interval; other kinds keep their name
+PAIR_METHODS = {**METHODS_OF_INTERVALS, "seeds": "means over runs with other seeds, Welch's t"}  # by kind of interval
 NO_SPREAD = {  # codes of notes on differences without spread by kind of interval; other kinds have "inference.fixed"
     "seeds": "inference.same_runs",
     **dict.fromkeys(("subsampling", "subsamples"), "inference.same_halves"),
@@ -500,7 +502,7 @@ def _test_anchors(
     interval, p_value = test
     if interval.kind == "anchors":
         return _student_test(difference, interval, alpha, margin, size)
-    columns = {}
+    columns: dict[str, Any] = {"conf_method": PAIR_METHODS[interval.kind]}
     if margin is not None:
         each = [betting_p(differences, setting.n, *limits, setting.seed, mean=sign * margin) for sign in (-1, 1)]
         student = _student_test(difference, interval, alpha, margin, size).columns.get("p_equivalence", 0.0)
@@ -543,7 +545,7 @@ def _student_test(difference: float, interval: Interval, alpha: float, margin: f
     def two_sided(error: float) -> float:
         return float(2 * stdtr(freedom, -abs(difference / error)))
 
-    columns = {}
+    columns: dict[str, Any] = {"conf_method": PAIR_METHODS[interval.kind]}
     if interval.doubt > 0:
         columns["p_low"], columns["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
     if margin is not None:

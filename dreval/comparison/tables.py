@@ -25,6 +25,7 @@ PAIR_TEXT_COLUMNS = (
     "first",
     "second",
     "test",
+    "conf_method",
     "family",
     "p_kind",
     "equivalence",

@@ -58,9 +58,11 @@ class CrossJackknife:
         """
         results = dict(outcomes)
         for stratum in self._strata([task for task in tasks if task.card.crossed]):
-            tested, reason = self._possible(stratum)
+            tested = []
             for task in stratum.tasks:
-                if task not in tested:
+                if (reason := _reason_against(task, stratum)) is None:
+                    tested.append(task)
+                else:
                     results = {name: _with_reason(outcome, task, reason) for name, outcome in results.items()}
             if not tested:
                 continue
@@ -84,15 +86,6 @@ class CrossJackknife:
         if of_labels and codes is not None:
             places = np.flatnonzero(codes >= 0)
             yield Stratum(of_labels, places, codes[places])
-
-    def _possible(self, stratum: Stratum) -> tuple[list[MeasureTask], Note]:
-        """Return the measures that are defined on two thirds of the points, and a note on why the others are not."""
-        n, codes = len(stratum.places), stratum.codes
-        if codes is not None and np.unique(codes, return_counts=True)[1].min(initial=n) < MIN_MEMBERS:
-            return [], note("cross.class", least=MIN_MEMBERS)
-        largest = n - -(-n // THIRDS) - 2  # neighbors in the smallest part without a point
-        tasks = [task for task in stratum.tasks if neighbors_of_part(task.parameters.get("n_neighbors", 0)) <= largest]
-        return tasks if n >= MIN_MEMBERS else [], note("cross.few")
 
     def _influences(
         self, stratum: Stratum, partition: int, embedded: Mapping[str, FloatArray], advance: Advance
@@ -132,20 +125,32 @@ class CrossJackknife:
         self, outcome: EmbeddingOutcome, task: MeasureTask, places: IntArray, influences: Sequence[FloatArray | None]
     ) -> EmbeddingOutcome:
         """Return the outcome with the interval of one measure, and the influences behind it."""
-        row = _row_with_interval(outcome, task.key)
+        row = _row_left_out(outcome, task.key)
         if row is None:
             return outcome
-        if any(part is None for part in influences):
+        crossed = np.array([part for part in influences if part is not None])
+        if len(crossed) < len(influences):
             return _with_reason(outcome, task, note("cross.undefined"))
-        crossed = np.array(influences, np.float64)
-        left_out = outcome.left_out[row.key][places]
-        interval = jackknife_interval(
-            row.value, left_out, row.card.bounds, row.chance_size, self.level, crossed, row.card.log_interval
-        )
+        if row.interval is not None:
+            left_out, card = outcome.left_out[row.key][places], row.card
+            settings = row.chance_size, self.level, crossed, card.log_interval
+            row = replace(row, interval=jackknife_interval(row.value, left_out, card.bounds, *settings))
         all_points = np.zeros((*crossed.shape[:2], self.data.n))
         all_points[:, :, places] = crossed
-        outcome = outcome.with_rows({row.key: replace(row, interval=interval)})
+        outcome = outcome.with_rows({row.key: row})
         return replace(outcome, crossed={**outcome.crossed, row.key: all_points.reshape(-1)})
+
+
+def _reason_against(task: MeasureTask, stratum: Stratum) -> Note | None:
+    """Return the reason why a measure cannot be evaluated on two thirds of the points; None if it can."""
+    if task.parameters.get("n_folds") is not None:
+        return note("cross.folds")
+    n, codes = len(stratum.places), stratum.codes
+    if codes is not None and np.unique(codes, return_counts=True)[1].min(initial=n) < MIN_MEMBERS:
+        return note("cross.class", least=MIN_MEMBERS)
+    largest = n - -(-n // THIRDS) - 2  # neighbors in the smallest part without a point
+    fits = neighbors_of_part(task.parameters.get("n_neighbors", 0)) <= largest
+    return None if fits and n >= MIN_MEMBERS else note("cross.few")
 
 
 def _of_part(task: MeasureTask) -> MeasureTask:
@@ -155,13 +160,14 @@ def _of_part(task: MeasureTask) -> MeasureTask:
     return replace(task, parameters=parameters)
 
 
-def _row_with_interval(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
-    """Return the row of a measure that has the interval of the delete-one jackknife; None without one."""
-    row = next((row for row in outcome.rows if row.key == key), None)
-    return row if row is not None and row.interval is not None and key in outcome.left_out else None
+def _row_left_out(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
+    """Return the row of a measure that has values without each point; None without them."""
+    return next((row for row in outcome.rows if row.key == key and key in outcome.left_out), None)
 
 
 def _with_reason(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> EmbeddingOutcome:
     """Return the outcome with a note on why the interval of a measure is that of the delete-one jackknife."""
-    row = _row_with_interval(outcome, task.key)
-    return outcome if row is None else outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason))})
+    row = _row_left_out(outcome, task.key)
+    if row is None or row.interval is None:
+        return outcome
+    return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason))})

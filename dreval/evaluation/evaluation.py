@@ -418,29 +418,31 @@ class Evaluation:
             coordinates its row holds the reason. Above 2000 points "hsic" and "kcca" use low-rank kernels of all points
             (above 20,000: of 20,000 random points) where these are accurate enough, otherwise 2000 random points;
             "dcov" and "mmd" always use 2000 random points. A note says which.
-        ci : "default", "points", "subsampling", "replicates", "anchors" or None
+        ci : "default", "points", "jackknife", "subsampling", "replicates", "anchors" or None
             Intervals; the column ``target`` says what each refers to. "points": the population the points came from,
-            embedding held fixed as if not fitted to them, by the delete-one jackknife (exact, or infinitesimal); where
-            there is none, by leaving out 20 random groups, the squared errors averaged over 8 random partitions.
-            The variance of a jackknife is too large on average (Efron and Stein 1981): hardly for measures of pairs of
-            points (standard error .9 to 1.1 times the standard deviation of the values), but 1.2 to 2.6 times for
-            measures of nearest neighbors with k = 8, at n = 100 as at n = 400, so that their intervals are wide and
-            tests of pairs of embeddings lose power; the vignette "Is this embedding better than that one?" has a table.
-            These intervals do not include the variation of the method between samples (they covered the mean of
-            refitted values in 85 to 93 %): "replicates" do. "subsampling": the same target, from differences of random
-            halves of the points, with half the neighbors; 20 splits cost 10 more passes. "replicates": methods
-            are re-run, with other seeds (each run is a row, with its number in the column ``replicate``; the interval
-            is that of their mean, and does not cover results that few seeds give: 10 runs miss what 26 % of the seeds
-            give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on random halves of the points;
-            for coordinates a note has the reason. "anchors": all points, from the design, cut at the bounds: Student's
-            where many anchors carry the value, otherwise the wider of Student's and an interval for the mean of bounded
-            numbers (by betting: Waudby-Smith and Ramdas 2024), which also holds where few points carry the error.
-            With ``groups``: samples of as many groups of these sizes, by the jackknife that leaves out one group at a
-            time and computes each measure again, with k (n - n_g) / (n - n / G) neighbors; Student's t with the
-            effective number of groups minus one degrees. It takes as many passes as there are groups, at most 50 (of
-            more groups 50 bundles are left out). "subsampling", and "replicates" of halves, are then refused.
-            "default": anchors where anchors are used, replicates where their options are passed and a method can be
-            re-run, otherwise points.
+            for independent points, with coordinates treated as fixed, as if not fitted to them. Measures of neighbors
+            (``card(name).crossed``) have the cross jackknife: 2 random partitions of the points into thirds, of which
+            two at a time are evaluated with two thirds of the neighbors. Other measures have the delete-one jackknife
+            (exact, or infinitesimal); where there is none, 20 random groups are left out, and the squared errors are
+            averaged over 8 random partitions. "jackknife": the delete-one jackknife for measures of neighbors, too. Its
+            variance is too large on average (Efron and Stein 1981): hardly for measures of pairs of points (standard
+            error .9 to 1.1 times the standard deviation of the values), but 1.2 to 2.6 times for measures of nearest
+            neighbors, so that tests of pairs of embeddings lose half of their power; the vignette "Is this embedding
+            better than that one?" has tables. These intervals do not include the variation of the method between
+            samples (they covered the mean of refitted values in 85 to 93 %): "replicates" do. "subsampling": the same
+            target, from differences of random halves of the points, with half the neighbors; 20 splits cost 10 more
+            passes. "replicates": methods are re-run, with other seeds (each run is a row, with its number in the column
+            ``replicate``; the interval is that of their mean, and does not cover results that few seeds give: 10 runs
+            miss what 26 % of the seeds give in one result of twenty, 30 runs 10 %), or, where seeds change nothing, on
+            random halves of the points; for coordinates a note has the reason. "anchors": all points, from the design,
+            cut at the bounds: Student's where many anchors carry the value, otherwise the wider of Student's and an
+            interval for the mean of bounded numbers (by betting: Waudby-Smith and Ramdas 2024), which also holds where
+            few points carry the error. With ``groups``: samples of as many groups of these sizes, by the jackknife that
+            leaves out one group at a time and computes each measure again, with k (n - n_g) / (n - n / G) neighbors;
+            Student's t with the effective number of groups minus one degrees. It takes as many passes as there are
+            groups, at most 50 (of more groups 50 bundles are left out). "subsampling", and "replicates" of halves, are
+            then refused. "default": anchors where anchors are used, replicates where their options are passed and a
+            method can be re-run, otherwise points; with groups these.
         conf_level : float
             Level of the intervals, from 0.5 to 0.999999; the column ``conf_level`` repeats it.
         n_resamples : int
@@ -456,7 +458,8 @@ class Evaluation:
             ``{"r_nx": {"all_k": True}}`` at all.
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` set the number of runs, or of splits into halves, of an interval, and
-            ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
+            ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged (by default 2 into
+            thirds and 8 into groups): more partitions depend less on the seed.
         journal : path, optional
             A file, as ``run.journal``, that stores each computed embedding as soon as it is finished, those of
             ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,6 +23,7 @@ from dreval._check import FloatArray, IntArray
 THIRDS = 3
 MIN_MEMBERS = 9  # fewest points, and fewest of a class, that are divided into thirds
 SHARE = 0.75  # of phi in the variance; V_J has the other part
+DEPENDENCE = 1.5  # of the standard deviation of phi over partitions, relative to that of independent points
 MAX_SKEWNESS = 1.0  # of the values without each point, beyond which the variance is at least V_J
 
 
@@ -94,13 +96,28 @@ def is_skewed(left_out: FloatArray) -> bool:
     return abs(skewness(left_out)) > MAX_SKEWNESS
 
 
-def cross_variances(left_out: FloatArray, crossed: FloatArray) -> FloatArray:
-    """Return the variance, as from each of the P partitions and, last, from all of them together, (P + 1,).
+class CrossVariance(NamedTuple):
+    """The variance of a measure or a difference, and the standard error of its logarithm over random partitions."""
 
-    The mean over partitions of phi is taken before its maximum with 0. ``left_out`` (n,) are the values without each
-    point, ``crossed`` (P, 2, n) the crossed influences.
+    value: float
+    log_error: float
+
+
+def cross_variance(left_out: FloatArray, crossed: FloatArray) -> CrossVariance:
+    """Return the variance from values without each point (n,) and crossed influences (P, 2, n) of P >= 2 partitions.
+
+    The mean over partitions of phi is taken before its maximum with 0. Conditional on the points, phi of one partition
+    is a sum over the points of products that vary from partition to partition: its standard deviation is about 1.5
+    times that of independent products, since near points are in the same sample together. Simulated were 20 partitions
+    of 26 data sets of 13 designs (60 to 400 points, ten measures, their values and differences): 1.3 in the median, 1.0
+    and 1.8 in 10 % and 90 %.
     """
-    phi = np.einsum("pn,pn->p", crossed[:, 0], crossed[:, 1])
+    products = crossed[:, 0] * crossed[:, 1]
     delete_one = float((len(left_out) - 1) * left_out.var())
-    variances = SHARE * np.maximum(np.append(phi, phi.mean()), 0.0) + (1 - SHARE) * delete_one
-    return np.maximum(variances, delete_one) if is_skewed(left_out) else variances
+    variance = SHARE * max(float(products.sum(axis=1).mean()), 0.0) + (1 - SHARE) * delete_one
+    if is_skewed(left_out):
+        variance = max(variance, delete_one)
+    if variance == 0:
+        return CrossVariance(0.0, 0.0)
+    spread = math.sqrt(float(products.var(axis=0, ddof=1).sum()) / len(products))
+    return CrossVariance(variance, SHARE * DEPENDENCE * spread / variance)

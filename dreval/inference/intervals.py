@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval._random import stream
-from dreval.inference.cross_jackknife import cross_variances
+from dreval.inference.cross_jackknife import cross_variance
 
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
@@ -19,7 +19,6 @@ MIN_DIFFERENT = 30  # anchors that differ from the most frequent contribution (`
 MIN_CARRIERS = 10  # anchors that carry the variance (``enough_carriers``)
 MIN_RUNS_TO_SPLIT = 10  # fewest runs that are tested for two groups
 ROUNDING = 1e-10  # a spread below this share of the size of the values is treated as 0
-CROSS_SPREAD = 3.0  # times 1 / sqrt(n): standard deviation of the log of the variance from one partition, by simulation
 BETS = np.array([0.01, 0.02, 0.04, 0.08, 0.15, 0.25, 0.4, 0.6, 0.75, 0.87, 0.95, 0.99])  # shares of the capital
 SAMPLE_ORDERS = 4  # random orders of the sample over which the capital is averaged
 BISECTION_STEPS = 16  # ends are rounded outwards by 1.5e-5 of the range
@@ -105,26 +104,23 @@ def jackknife_interval(
     ``left_out`` has the g values without each group or point. They must have been recomputed on the remaining points,
     or be those of the infinitesimal jackknife, which agree to first order. The variance is biased upward (Efron and
     Stein 1981). With the influences ``crossed`` (P, 2, n) of P random partitions of the points the variance is that of
-    the cross jackknife (``cross_jackknife``), which is less biased; ``doubt`` is as in ``partitions_interval``, and
-    with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size of
-    the subtracted values if ``left_out`` are differences.
+    the cross jackknife (``cross_jackknife``), which is less biased; ``doubt`` is 5 standard errors of its logarithm,
+    and with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size
+    of the subtracted values if ``left_out`` are differences.
     """
-    groups = len(left_out)
+    groups, kind, doubt = len(left_out), "points", 0.0
     if crossed is None:
-        kind, variances = "points", jackknife_variance(left_out)[None]
+        variance = float(jackknife_variance(left_out))
     else:
-        kind, variances = "cross", cross_variances(left_out, crossed)
-    se = beyond_rounding(math.sqrt(float(variances[-1])), value, left_out, size, bounds=bounds)
-    doubt = 0.0
-    if crossed is not None and se > 0:
-        spread = max(float(np.std(variances[:-1] / variances[-1], ddof=1)), CROSS_SPREAD / math.sqrt(groups))
-        doubt = 5 * spread / math.sqrt(len(crossed))
+        variance, log_error = cross_variance(left_out, crossed)
+        kind, doubt = "cross", 5 * log_error
+    se = beyond_rounding(math.sqrt(variance), value, left_out, size, bounds=bounds)
     if crossed is not None and log and value > 0:
         low, high = student_interval(math.log(value), se / value, groups - 1, FREE, level)
         ends = max(math.exp(low), bounds[0]), min(math.exp(high), bounds[1])
     else:
         ends = student_interval(value, se, groups - 1, bounds, level)
-    return Interval(se, *ends, kind, groups, groups - 1, doubt, level)
+    return Interval(se, *ends, kind, groups, groups - 1, doubt if se > 0 else 0.0, level)
 
 
 def jackknife_covariance(left_out: FloatArray) -> FloatArray:

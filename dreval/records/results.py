@@ -779,16 +779,17 @@ class Results(Record):
         """Compare the embeddings: paired differences of every pair, for each measure.
 
         Both are evaluated at the same points, so their measures are not independent. The standard error is that of the
-        difference, from the same points left out of both (delete-one jackknife, exact or infinitesimal; Student's t
-        with n - 1 degrees of freedom), or from the differences at the anchors (their number less one). If a measure has
-        no value without single points, 20 random groups are left out, the squared errors are averaged over 8 random
-        partitions, and ``p_low`` and ``p_high`` bound the p that other seeds give. The test refers to other points for
-        the same embeddings; for other data sets see ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for
-        both. Runs with other seeds have Welch's t, also against an embedding that is not re-run, which counts as one
-        fixed value. If few anchors carry a difference, or it is so small that points which were not drawn could
-        outweigh it, the test is the betting test for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which
-        holds for every population and detects small differences with many anchors only. Other pairs whose intervals
-        have different targets have no test.
+        difference, from the same points left out of both (cross jackknife for measures of neighbors, otherwise
+        delete-one jackknife, exact or infinitesimal; Student's t with n - 1 degrees of freedom), or from the
+        differences at the anchors (their number less one). If a measure has no value without single points, 20 random
+        groups are left out, and the squared errors are averaged over 8 random partitions. Where partitions of the
+        points are drawn, ``p_low`` and ``p_high`` bound the p that other seeds give. The column ``conf_method`` has the
+        method. The test refers to other independent points for the same embeddings; for other data sets see
+        ``dreval.compare``. Halves of ``ci="subsampling"`` are the same for both. Runs with other seeds have Welch's t,
+        also against an embedding that is not re-run, which counts as one fixed value. If few anchors carry a
+        difference, or it is so small that points which were not drawn could outweigh it, the test is the betting test
+        for the mean of bounded numbers (Waudby-Smith and Ramdas 2024), which holds for every population and detects
+        small differences with many anchors only. Other pairs whose intervals have different targets have no test.
 
         Parameters
         ----------
@@ -847,7 +848,8 @@ class Results(Record):
 
         An embedding h is in the set if no other is significantly better: ``max_l (theta_l - theta_h) / se_lh`` is at
         most the 1 - alpha quantile of its distribution if all are equally good, from the joint covariance of the values
-        (multiple comparisons with the best, simultaneous over embeddings). The truly best embedding is in the set with
+        (multiple comparisons with the best, simultaneous over embeddings). The standard errors ``se_lh`` are those of
+        ``compare``. The truly best embedding is in the set with
         probability at least 1 - alpha, for each measure alone.
 
         Parameters

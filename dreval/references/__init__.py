@@ -20,6 +20,7 @@ _GROUPS = ("efron1981", "efron1982")
 INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and adjustments, by their name in the tables
     "points": _JACKKNIFE,
     "jackknife": _JACKKNIFE,
+    "cross": _GROUPS,
     "partitions": _GROUPS,
     "classes": _GROUPS,
     "groups": ("mackinnon2023",),

@@ -291,8 +291,10 @@ def _interval_kind(ci: Any, anchors: Any) -> str | None:
     """Return the kind of the intervals within a cell, or None."""
     if ci in (None, "none"):
         return None
-    ci = check_one_of(ci, ("default", "points", "anchors", "none"), "ci", aliases=True)
-    fits = {"points": anchors in (None, "auto"), "anchors": anchors not in (None, "auto")}
+    ci = check_one_of(ci, ("default", "points", "jackknife", "anchors", "none"), "ci", aliases=True)
+    fits = dict.fromkeys(("points", "jackknife"), anchors in (None, "auto")) | {
+        "anchors": anchors not in (None, "auto")
+    }
     if not fits.get(str(ci), True):
         hint = "Pass anchors=m as well." if ci == "anchors" else "Use ci='anchors', or anchors=None for all points."
         raise InputError("ci", "must match the anchors", f"{ci!r} with anchors={anchors}", hint)
@@ -375,7 +377,7 @@ def _evaluation(spec: CellSpec) -> Evaluation:
         {},
         n_neighbors=settings.n_neighbors,
         metric=settings.metric,
-        anchors=None if settings.ci == "points" else settings.anchors,
+        anchors=None if settings.ci in ("points", "jackknife") else settings.anchors,
         random_state=cell_seed(settings.random_state, spec.cell),
         n_jobs=spec.n_jobs,
     )
@@ -652,7 +654,7 @@ class Study(Record):
         an entry of its dict.
     anchors : int, "auto" or None
         Number of anchors, as in ``Evaluation``, for each data set.
-    ci : None, "default", "points" or "anchors"
+    ci : None, "default", "points", "jackknife" or "anchors"
         Intervals within each cell, as in ``Evaluation.run``.
     options : dict of measure name to dict, optional
         Parameters of single measures, as in ``Evaluation.run``.

@@ -107,8 +107,11 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
         return record_document(title, _header(comparison), tables, list(_notes(comparison)), call, [answers])
     steps = ["--full", "--report page.html"] if shell else [".plot()", ".tidy()", ".summary(full=True)"]
     steps += [] if shell else ['.report("x.html")']
+    tests = set(comparison.pairs["test"]) - {""}
+    of_points = bool(tests) and tests <= {"jackknife", "subsampling"}
+    target = ["Tests: independent points, coordinates treated as fixed."] * of_points
     options = {
-        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}"],
+        "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *target],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
     return record_document(
@@ -559,19 +562,18 @@ def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
     """Yield how the pairs of one data set were tested, and the population that the tests refer to."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
-        kind, random_pairs = kinds.get(test, test), pairs["p_low"].notna() & (pairs["test"] == test)
+        kind, of_test = kinds.get(test, test), pairs[pairs["test"] == test]
         target = TARGETS[kind if kind in TARGETS else intervals.TARGETS[kind]]
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
             continue
-        if not (random_pairs | (pairs["p_kind"] == "bound"))[pairs["test"] == test].all():
-            yield f"Paired differences: {intervals.METHODS[kind]}, for {target}; Student's t."
-        if random_pairs.any():
-            names = ", ".join(dict.fromkeys(pairs.loc[random_pairs, "measure"]))
-            yield (
-                f"{names}: {intervals.METHODS['partitions']}, for {target}; Student's t. Partitions are drawn at "
-                "random: p_low and p_high bound the p that other seeds give."
-            )
+        by_method = list(of_test[of_test["p_kind"] != "bound"].groupby("conf_method", sort=False))
+        by_method = [(method, part) for method, part in by_method if method]
+        for method, part in by_method:
+            of = f" of {', '.join(dict.fromkeys(part['measure']))}" * (len(by_method) > 1)
+            yield f"Paired differences{of}: {method}, for {target}; Student's t."
+        if of_test["p_low"].notna().any():
+            yield "Partitions are drawn at random: p_low and p_high bound the p that other seeds give."
 
 
 def _letter_notes(comparison: Comparison) -> Iterator[str]:

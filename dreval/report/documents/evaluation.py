@@ -202,12 +202,13 @@ def _value_text(column: Column, name: str) -> str:
     return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
 
 
-def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True) -> Table:
+def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True, has_target: bool = True) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
-    for each question. ``has_hint`` is whether the text below it says how to re-run the methods.
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
+    ``has_target`` whether it says what intervals refer to.
     """
     few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
     columns = view.by_goal if few else question_columns(view)
@@ -219,7 +220,7 @@ def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = Tru
         if table_width(table) <= TERMINAL_COLUMNS:
             break
     best = best_mark_text(view, columns, few and not has_titles)
-    foot = [*_marks(view, columns, halves, shell, has_hint), *key]
+    foot = [*_marks(view, columns, halves, shell, has_hint, has_target), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
 
 
@@ -294,13 +295,15 @@ def short_topic(topic: str) -> str:
     return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
 
 
-def _marks(view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool) -> list[str]:
+def _marks(
+    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool, has_target: bool
+) -> list[str]:
     """Return how to read the marks and intervals of the printed table."""
     full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy(full=True)")
     marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
     marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
     intervals = _interval_marks(view, columns, halves, full)
-    marks += [*intervals, *_target_marks(view, has_hint)] if intervals else []
+    marks += [*intervals, *_target_marks(view, has_hint, has_target)] if intervals else []
     untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
     if untested:
         few = len(untested) <= MAX_UNTESTED_NAMED
@@ -342,13 +345,13 @@ def _half_text(half: float) -> str:
     return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
 
 
-def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
-    """Return what the intervals refer to."""
+def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
+    """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
     targets = interval_targets(view.recipe, view.rows)
     if targets == [TARGETS["points"]]:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
-        return [f"coordinates held fixed{rerun}"]
+        marks = ["independent points, coordinates treated as fixed"] if has_target else []
+        return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
     return [f"intervals refer to {join_and(targets)}"]
 
 
@@ -461,14 +464,15 @@ def _short_document(
     """Return the first screen of a result without some kinds of findings."""
     kinds = [kind for group in left_out for kind in group]
     has_table = bool(view.computed and view.main_columns)
-    tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
+    options: dict[str, Any] = {"shell": shell, "has_hint": RERUN_HINT not in kinds, "has_target": False}
+    tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
     about, answers = _headline(results, view), answer_lines(view, kinds)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
-    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    options = {"about": [about, *_target_line(view)], "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
@@ -505,6 +509,12 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     first = {str(note) for note in notes_of_table(of_whole(relevant.notes)) if note.code in FIRST_CODES}
     weighted = _weighted_notes(relevant, failures=len(results.names) > 1)  # the failure of a single one is the answer
     return [text for _, text in sorted(weighted, key=lambda item: (-item[0], item[1] not in first))]
+
+
+def _target_line(view: ResultView) -> list[str]:
+    """Return to what the intervals of all embeddings refer, where that is the population of the points."""
+    targets = interval_targets(view.recipe, view.rows)
+    return ["Intervals: independent points, coordinates treated as fixed."] if targets == [TARGETS["points"]] else []
 
 
 def _headline(results: Results, view: ResultView) -> str:

@@ -104,8 +104,8 @@ SOFTWARE_KEY = "dreval"  # the key of this package
 ADJUSTMENT_PHRASES = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
 INTERVAL_KINDS = {words: kind for kind, words in intervals.METHODS.items()}
 PAIR_TEST_PHRASES = {
-    "jackknife": "jackknife standard errors",
-    "group_jackknife": "standard errors from groups left out",
+    "jackknife": "jackknife standard errors (for independent points, coordinates treated as fixed)",
+    "group_jackknife": "standard errors from groups left out (for independent groups, coordinates treated as fixed)",
     "classes": "jackknife standard errors over the classes",
     "anchors": "standard errors from the anchors",
     "subsampling": "standard errors from random halves of the points",

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
+from dataclasses import replace
+from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,9 +19,11 @@ import pandas as pd
 from scipy import stats
 
 import dreval
-from dreval.comparison.compare import settings_of
-from dreval.inference.cross_jackknife import skewness
-from dreval.inference.intervals import jackknife_interval
+from dreval.evaluation.crossing import CrossJackknife
+from dreval.evaluation.rows import EmbeddingOutcome, value_rows
+from dreval.inference.best_set import best_set
+from dreval.inference.cross_jackknife import contrast_covariance, skewness
+from dreval.inference.intervals import FREE, LEVEL, jackknife_covariance, jackknife_interval
 
 MEASURES = [
     "trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "procrustes_rc", "procrustes_rn_opt",
@@ -27,6 +31,9 @@ MEASURES = [
     "triplet_accuracy", "stress_scale_normalized",
 ]  # fmt: skip
 COLUMNS = ["value", "se_delete", "low_delete", "high_delete", "se", "low", "high", "skew"]
+RANKED = MEASURES[:6]
+OF_PAIRS = MEASURES[-4:]  # which keep the delete-one jackknife, and are computed in the first samples only
+WITH_PAIRS = 150
 PAIRS = {"null": ("a", "b"), "power": ("a", "c")}
 PAIR_COLUMNS = ["difference", "se_delete", "se", "skew"]
 MARGIN = 2.5  # of equivalence, in standard deviations of the difference
@@ -134,38 +141,114 @@ def sample(design: Design, number: int) -> np.ndarray:
     }
     labels = (X[:, 0] + rng.normal(size=design.n) > 0.0).astype(int)
     ev = dreval.Evaluation(X, maps, labels=labels, n_neighbors=design.k, random_state=number, n_jobs=1)
-    results = ev.run(MEASURES, tests=None)
+    names = MEASURES if number < WITH_PAIRS else [name for name in MEASURES if name not in OF_PAIRS]
+    plan = ev._plan(names, None, "points", 1, {})
+    tasks = [task for task in plan.measures if not task.card.curve]
+    plan = plan._replace(measures=tasks)
+    views = ev._make_views(maps, plan, lambda _: None)
+    outcomes = {name: delete_one(name, view, tasks) for name, view in views.items()}
+    crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
+    outcomes = crossed.added_to(outcomes, tasks, maps, lambda _: None)
     numbers = np.full((len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)), np.nan)
-    table = results.table[results.table["embedding"] == "a"].set_index("measure")
-    for setting in settings_of(results, list(maps)):
-        measure = setting.key["measure"]
-        row, bounds, sign = table.loc[measure], dreval.card(measure).bounds, 1.0 if setting.higher else -1.0
-        if "a" not in setting.left_out:
+    for task in tasks:
+        of_maps = {name: (outcome.left_out, outcome.crossed) for name, outcome in outcomes.items()}
+        row = next(row for row in outcomes["a"].rows if row.key == task.key)
+        if task.key not in outcomes["a"].left_out or row.interval is None:
             continue
-        delete = jackknife_interval(row["value"], sign * setting.left_out["a"], bounds)
-        skew = skewness(setting.left_out["a"])
-        values = [row["value"], delete.se, delete.low, delete.high, row["se"], row["conf_low"], row["conf_high"], skew]
-        for first, second in PAIRS.values():
-            if second not in setting.left_out:
+        left_out = outcomes["a"].left_out[task.key]
+        plain = jackknife_interval(row.value, left_out, task.card.bounds)
+        values = [row.value, plain.se, plain.low, plain.high, row.interval.se, row.interval.low, row.interval.high]
+        values.append(skewness(left_out))
+        for names in PAIRS.values():
+            gap = np.subtract(*(next(r for r in outcomes[name].rows if r.key == task.key).value for name in names))
+            if any(task.key not in of_maps[name][0] for name in names):
                 values += [np.nan] * len(PAIR_COLUMNS)
                 continue
-            difference = setting.left_out[first] - setting.left_out[second]
-            gap = setting.values[first] - setting.values[second]
-            plain = jackknife_interval(gap, difference, (-np.inf, np.inf))
-            crossed = setting.interval_of_points(first, second, 0.0)
-            values += [gap, plain.se, crossed.se, skewness(difference)]
-        numbers[MEASURES.index(measure)] = values
+            difference = np.subtract(*(of_maps[name][0][task.key] for name in names))
+            errors = [jackknife_interval(gap, difference, FREE).se]
+            if all(task.key in of_maps[name][1] for name in names):
+                influences = np.subtract(*(of_maps[name][1][task.key].reshape(-1, 2, design.n) for name in names))
+                errors.append(jackknife_interval(gap, difference, FREE, crossed=influences).se)
+            values += [gap, errors[0], errors[-1], skewness(difference)]
+        numbers[MEASURES.index(task.name)] = values
     return numbers
 
 
-def simulate(design: Design, folder: Path, samples: int) -> np.ndarray:
+def delete_one(name: str, view: Any, tasks: list[Any]) -> EmbeddingOutcome:
+    """Return the values of one map with the intervals of the delete-one jackknife."""
+    rows, left_out = [], {}
+    for task, row in zip(tasks, value_rows(name, view, tasks).rows, strict=True):
+        values = task.card.without(view, **task.parameters)
+        interval = jackknife_interval(row.value, values, task.card.bounds)
+        if interval.se > 0:
+            left_out[row.key], row = values, replace(row, interval=interval)
+        rows.append(row)
+    return EmbeddingOutcome(rows=tuple(rows), left_out=left_out)
+
+
+def best_sample(design: Design, number: int) -> np.ndarray:
+    """Return which of four equal maps and a worse one are in the best set, (measures, 2, 5): delete-one, then cross."""
+    rng = np.random.default_rng([99, DESIGNS.index(design), number])
+    X, U = design.draw(rng, design.n)
+    maps = {str(at): U + design.noise * rng.normal(size=U.shape) for at in range(4)}
+    maps["4"] = U + design.more * rng.normal(size=U.shape)
+    ev = dreval.Evaluation(X, maps, n_neighbors=design.k, random_state=number, n_jobs=1)
+    plan = ev._plan(RANKED, None, "points", 1, {})
+    plan = plan._replace(measures=[task for task in plan.measures if not task.card.curve])
+    views = ev._make_views(maps, plan, lambda _: None)
+    outcomes = {name: delete_one(name, view, plan.measures) for name, view in views.items()}
+    crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
+    outcomes = crossed.added_to(outcomes, plan.measures, maps, lambda _: None)
+    kept = np.full((len(RANKED), 2, len(maps)), np.nan)
+    for task in plan.measures:
+        sign = 1.0 if task.card.direction == "higher" else -1.0
+        values = sign * np.array([next(r for r in o.rows if r.key == task.key).value for o in outcomes.values()])
+        left_out = sign * np.array([o.left_out[task.key] for o in outcomes.values()])
+        influences = np.array([o.crossed[task.key].reshape(-1, 2, design.n) for o in outcomes.values()])
+        covariance, errors = jackknife_covariance(left_out.T), np.zeros((len(maps), len(maps)))
+        for a, b in combinations(range(len(maps)), 2):
+            pair = left_out[a] - left_out[b], influences[a] - influences[b]
+            interval = jackknife_interval(values[a] - values[b], pair[0], FREE, crossed=pair[1])
+            errors[a, b] = errors[b, a] = interval.se
+        ways = (covariance, None), (contrast_covariance(covariance, influences), errors)
+        for way, (matrix, se) in enumerate(ways):
+            draws = np.random.default_rng(number)
+            result = best_set(values, matrix, design.n - 1, 0.05, draws, errors=se)
+            kept[RANKED.index(task.name), way] = result.in_set
+    return kept
+
+
+def best_table(folder: Path) -> pd.DataFrame:
+    """Return for each measure how often an equal map is kept, at the least, and how often the worse one."""
+    rows: list[dict[str, Any]] = []
+    for design in DESIGNS:
+        path = folder / f"best_{design.name}.csv"
+        if path.exists():
+            numbers = simulate(design, folder, len(path.read_text().splitlines()), best_sample, "best_")
+            for measure, kept in zip(RANKED, np.moveaxis(numbers, 1, 0), strict=True):
+                share = kept.mean(axis=0)
+                row = {"design": design.name, "measure": measure, "samples": len(kept)}
+                row |= {"equal_j": share[0, :4].min(), "equal": share[1, :4].min(), "mean": share[1, :4].mean()}
+                rows.append({**row, "worse_j": share[0, 4], "worse": share[1, 4]})
+    return pd.DataFrame(rows)
+
+
+def simulate(
+    design: Design,
+    folder: Path,
+    samples: int,
+    draw: Callable[[Design, int], np.ndarray] = sample,
+    prefix: str = "",
+) -> np.ndarray:
     """Return the numbers of all samples of a design, of which those that are in its file are read."""
-    path, shape = folder / f"{design.name}.csv", (len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS))
+    path = folder / f"{prefix}{design.name}.csv"
+    shape = (len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS))
+    shape = (len(RANKED), 2, 5) if prefix else shape
     lines = path.read_text().splitlines() if path.exists() else []
     folder.mkdir(parents=True, exist_ok=True)
     with path.open("a") as file:
         for number in range(len(lines), samples):
-            numbers = sample(design, number)
+            numbers = draw(design, number)
             lines.append(",".join(map(repr, numbers.ravel().tolist())))
             file.write(lines[-1] + "\n")
             file.flush()
@@ -220,10 +303,13 @@ if __name__ == "__main__":
     parser.add_argument("--designs", nargs="*")
     parser.add_argument("--samples", type=int, default=500)
     parser.add_argument("--table", action="store_true")
+    parser.add_argument("--best", action="store_true", help="best sets of four equal maps and a worse one")
     arguments = parser.parse_args()
     if arguments.table:
-        print(table(arguments.folder).round(3).to_string(index=False))  # noqa: T201
+        rows = best_table(arguments.folder) if arguments.best else table(arguments.folder)
+        print(rows.round(3).to_string(index=False))
     else:
         for each in DESIGNS:
             if not arguments.designs or each.name in arguments.designs:
-                simulate(each, arguments.folder, arguments.samples)
+                options = (best_sample, "best_") if arguments.best else ()
+                simulate(each, arguments.folder, arguments.samples, *options)
