@@ -69,8 +69,8 @@ exit codes: 0 done, 2 invalid input"""
 
 STUDY = "dreval.study.study:Study"
 ARGUMENTS = (
-    "datasets", "methods", "labels", "groups", "measures", "n_replicates", "n_components", "n_neighbors", "subsample", "metric",
-    "header", "anchors", "random_state",
+    "datasets", "methods", "labels", "groups", "measures", "n_replicates", "n_components", "n_neighbors", "subsample",
+    "metric", "header", "anchors", "random_state",
 )  # fmt: skip
 SHELL = {
     "labels": {"action": "append", "metavar": "NAME=LABELS", "help": "a column, or file.csv[:column]"},
