@@ -642,11 +642,11 @@ class Study(Record):
     subsample : float in (0, 1], optional
         Each replicate uses this fraction of the points, drawn without replacement and the same for all methods. There
         is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
+    labels : dict of data set name to labels, optional
+        Classes of the points, as in ``Evaluation``; bundled data sets have their own.
     groups : dict of data set name to groups, optional
         The group of each point of a data set (donor, patient, document), as in ``Evaluation``: intervals within a cell
         leave out groups.
-    labels : dict of data set name to labels, optional
-        Classes of the points, as in ``Evaluation``; bundled data sets have their own.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as in ``Evaluation``.
     header : "auto", True or False

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import run_cli
+from cli_runs import call
 
 import dreval
 from dreval.errors import InputError
@@ -93,11 +93,9 @@ def test_sweep_over_halves_of_groups():
 
 def test_studies_have_groups(tmp_path):
     """Intervals of a cell are those of the evaluation; subsamples, which cut groups, are refused."""
-    study = dreval.Study(
-        {"mine": X}, ["pca"], groups={"mine": GROUPS}, measures="trustworthiness", n_replicates=1, n_neighbors=6,
-        random_state=0,
-    )  # fmt: skip
-    table = study.run(tmp_path / "s.journal", progress=False).table
+    options = {"measures": "trustworthiness", "n_neighbors": 6, "random_state": 0, "ci": "points"}
+    study = dreval.Study(tmp_path / "s.journal", {"mine": X}, ["pca"], groups={"mine": GROUPS}, **options)
+    table = study.run(progress=False).table()
     row = table[table["measure"] == "trustworthiness"].iloc[0]
     Y = dreval.embed(X, "pca").coordinates
     (expected,) = (
@@ -105,16 +103,16 @@ def test_studies_have_groups(tmp_path):
     )
     assert row["se"] == pytest.approx(expected.se, rel=1e-6)
     with pytest.raises(InputError, match="groups"):
-        dreval.Study({"mine": X}, ["pca"], groups={"mine": GROUPS}, subsample=0.5)
+        dreval.Study(tmp_path / "t.journal", {"mine": X}, ["pca"], groups={"mine": GROUPS}, subsample=0.5)
     with pytest.raises(InputError, match="groups"):
-        dreval.Study({"mine": X}, ["pca"], groups=GROUPS)
+        dreval.Study(tmp_path / "t.journal", {"mine": X}, ["pca"], groups=GROUPS)
 
 
-def test_the_command_line_has_groups(tmp_path, capsys):
+def test_the_command_line_has_groups(tmp_path, capfd):
     """A column of the data file, in the printed header."""
     pd.DataFrame(X, columns=list("wxyz")).assign(patient=GROUPS).to_csv(tmp_path / "d.csv", index=False)
     pd.DataFrame(X[:, :2], columns=["a", "b"]).to_csv(tmp_path / "y.csv", index=False)
     command = ["evaluate", str(tmp_path / "d.csv"), "-e", f"y={tmp_path / 'y.csv'}", "--groups", "patient"]
-    done = run_cli(*command, "--measures", "trustworthiness", "-k", "5", "--random-state", "0")
-    assert done.code == 0
-    assert "72 points in 8 groups (patient)" in done.out
+    code, out, _ = call(capfd, *command, "--measures", "trustworthiness", "-k", "5", "--random-state", "0")
+    assert code == 0
+    assert "72 points in 8 groups (patient)" in " ".join(out.split())
