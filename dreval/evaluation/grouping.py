@@ -112,13 +112,13 @@ class GroupJackknife:
             stay = np.flatnonzero(design.codes != part)
             rows = None if self.rows is None else np.searchsorted(stay, self.rows[design.codes[self.rows] != part])
             scaled = [_scaled(task, designs["labels" in task.card.needs], part) for task in tasks]
-            needed = [task for both, _ in scaled for task in both if task.k < len(stay)]
+            needed = [task for both, *_ in scaled for task in both if task.k < len(stay)]
             coordinates = {name: Y[stay] for name, Y in embedded.items()}
             views = views_for([*needed, *curves], self.data, coordinates, part=stay, rows=rows, **options)
             for name, of_part in views.items():
                 view = view_of_part(parents[name], of_part, stay)
                 set_parent(view, parents[name])
-                values[name].append([_interpolated(view, both, weight) for both, weight in scaled])
+                values[name].append([_interpolated(view, *of_task) for of_task in scaled])
                 for task in curves:
                     lines[name][task.name].append(_scaled_line(curve_values(task.function, view)[0], design, part, n))
         return values, lines
@@ -170,25 +170,30 @@ def _with_note(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> Em
     return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason)) for row in rows})
 
 
-def _scaled(task: MeasureTask, design: GroupDesign, part: int) -> tuple[list[MeasureTask], float]:
-    """Return the task at the two numbers of neighbors next to that without a group, and the weight of the second."""
-    k = task.parameters.get("n_neighbors")
+def _scaled(task: MeasureTask, design: GroupDesign, part: int) -> tuple[list[MeasureTask], float, float]:
+    """Return the task at the two numbers of neighbors next to that without a group, the second's weight, and a factor.
+
+    The factor rescales values that grow with the number of points to the mean number without a group.
+    """
+    k, n, sizes = task.parameters.get("n_neighbors"), int(design.sizes.sum()), design.sizes
+    factor = ((n - n / len(design.parts)) / (n - int(sizes[part]))) ** task.card.growth
     if k is None:
-        return [task], 0.0
+        return [task], 0.0, factor
     low, high, weight = neighbors_without(int(k), design.sizes, part)
     ks = [low] if high == low else [low, high]
-    return [replace(task, parameters={**task.parameters, "n_neighbors": number}) for number in ks], weight
+    tasks = [replace(task, parameters={**task.parameters, "n_neighbors": number}) for number in ks]
+    return tasks, weight, factor
 
 
-def _interpolated(view: View, tasks: Sequence[MeasureTask], weight: float) -> float | Note:
-    """Return the value of a measure without a group, between two numbers of neighbors; a note where it fails."""
+def _interpolated(view: View, tasks: Sequence[MeasureTask], weight: float, factor: float) -> float | Note:
+    """Return the value of a measure without a group, of the tasks of ``_scaled``; a note where it fails."""
     if tasks[-1].parameters.get("n_neighbors", 0) >= view.n:
         return note("interval.large_k")
     try:
         values = [answer(task.function, view_for_measure(task, view), task.parameters).value for task in tasks]
     except DrevalError as error:
         return note_from_error(error)
-    return values[0] if len(values) == 1 else (1 - weight) * values[0] + weight * values[1]
+    return factor * (values[0] if len(values) == 1 else (1 - weight) * values[0] + weight * values[1])
 
 
 def _scaled_line(line: FloatArray, design: GroupDesign, part: int, n: int) -> FloatArray:
