@@ -325,7 +325,7 @@ def _recipe(case: RerunInput, param_grid: Any, arguments: dict[str, Any], header
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     keywords = {**arguments, "header": header, "random_state": case.root}
-    keywords |= {"groups": "groups"} if case.data.groups is not None else {}
+    variables += ["groups=groups"] if keywords.pop("groups", None) else []
     return provenance(
         {"param_grid": param_grid, **arguments},
         n=case.data.n,

@@ -14,7 +14,7 @@ from numpy.testing import assert_allclose
 from scipy.stats import t as student
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.inference.groups import MAX_LEFT_OUT, GroupDesign, bundles, effective_count, neighbors_without
 
 UNEQUAL = (9, 16, 12, 20, 14, 10, 19)
@@ -65,7 +65,7 @@ def test_intervals_are_those_of_the_naive_twin(sizes):
     results = dreval.Evaluation(X, maps, groups=groups, n_neighbors=7, random_state=0).run(MEASURES)
 
     table = results.table.set_index(["embedding", "measure"])
-    pairs = results.compare(adjust=None).tidy(full=True).set_index("measure")
+    pairs = results.compare(adjust=None).pairs.set_index("measure")
     quantile = student(G_eff - 1).ppf(0.975)
     for measure in MEASURES:
         left_out = {name: without_groups(X, Y, groups, measure, 7) for name, Y in maps.items()}
@@ -136,7 +136,7 @@ def test_groups_of_one_point_are_points_to_the_bit():
     columns = ["value", "se", "conf_low", "conf_high", "n_groups", "conf_method"]
     pd.testing.assert_frame_equal(ones.table[columns], points.table[columns], check_exact=True)
     pd.testing.assert_frame_equal(ones.curves, points.curves, check_exact=True)
-    frames = [result.compare().tidy(full=True).drop(columns="note") for result in (ones, points)]
+    frames = [result.compare().pairs.drop(columns="note") for result in (ones, points)]
     pd.testing.assert_frame_equal(*frames, check_exact=True)
     assert ones.recipe["groups"]["count"] == len(X)
 
@@ -179,7 +179,7 @@ def test_few_groups_have_values_and_the_reason():
     assert results.table["conf_low"].isna().all()
     assert results.table["note"].str.contains("6 groups count as 1.9 of equal size, and at least 5 are needed").all()
     assert results.curves["conf_low"].isna().all()
-    pairs = results.compare().tidy(full=True)
+    pairs = results.compare().pairs
     assert pairs["p_value"].isna().all()
     assert pairs["note"].str.contains("no test: 6 groups count as 1.9").all()
     ranking = results.ranking()
@@ -302,7 +302,7 @@ X, MAPS, GROUPS = grouped((12,) * 6, seed=13)
 )
 def test_refusals(groups, message):
     """Lengths, one group, missing groups, numbers that are no classes, unknown columns."""
-    with pytest.raises(InputError, match=message):
+    with pytest.raises(DrevalError, match=message):
         dreval.Evaluation(X, MAPS, groups=groups)
 
 
