@@ -17,9 +17,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
+from scipy.stats import t as student
 
 import dreval
-from dreval.inference.groups import GroupDesign
+from dreval._random import stream
+from dreval.evaluation.grouping import GroupJackknife, design_of
+from dreval.evaluation.rows import value_rows
+from dreval.inference.best_set import best_set
+from dreval.inference.groups import GroupDesign, group_interval
+from dreval.inference.intervals import FREE, LEVEL, jackknife_covariance
 
 SIZES = {
     "5 equal": (24,) * 5,
@@ -66,19 +72,32 @@ def draw(cell: Cell, number: int, noises: tuple[float, ...]) -> tuple[np.ndarray
 
 
 def sample(cell: Cell, number: int) -> np.ndarray:
-    """Return for each measure: value, low, high, p of two equal maps, and whether equal and worse maps are kept."""
+    """Return for each measure: value, low, high, p of two equal maps, and whether equal and worse maps are kept.
+
+    The numbers are those of ``Evaluation.run``, ``compare`` and ``ranking``, without their tables
+    (``test_numbers_are_those_of_an_evaluation``).
+    """
     X, maps, donor = draw(cell, number, (0.5,) * (N_MAPS - 1) + (1.0,))
     embeddings = {str(at): Y for at, Y in enumerate(maps)}
-    options: dict[str, Any] = {"groups": donor, "n_neighbors": K, "random_state": 0, "n_jobs": 1}
-    results = dreval.Evaluation(X, embeddings, **options).run(MEASURES)
-    table = results.table.set_index(["measure", "embedding"])
-    pairs = results.compare(["0", "1"], adjust=None).pairs.set_index("measure")
-    ranking = results.ranking().set_index(["measure", "embedding"])
+    ev = dreval.Evaluation(X, embeddings, groups=donor, n_neighbors=K, random_state=0, n_jobs=1)
+    plan = ev._plan(MEASURES, None, "points", 1, {})
+    tasks = [task for task in plan.measures if not task.card.curve]
+    views = ev._make_views(embeddings, plan, lambda _: None)
+    values = {name: [row.value for row in value_rows(name, view, tasks).rows] for name, view in views.items()}
+    design = design_of(ev.data)
+    jackknife = GroupJackknife(ev.data, None, LEVEL, 0, 1)
+    left_out, _ = jackknife._without_groups(tasks, [], {False: design, True: design}, embeddings, lambda _: None)
     rows = []
-    for measure in MEASURES:
-        first, kept = table.loc[(measure, "0")], ranking.loc[measure]["in_best_set"].astype(float)
-        numbers = [first["value"], first["conf_low"], first["conf_high"], pairs.loc[measure, "p_value"]]
-        rows.append([*numbers, kept["0"], kept[str(N_MAPS - 1)]])
+    for at, task in enumerate(tasks):
+        sign = 1.0 if task.card.direction == "higher" else -1.0
+        of_maps = sign * np.array([values[name][at] for name in embeddings])
+        without = sign * np.array([[part[at] for part in left_out[name]] for name in embeddings])
+        first = group_interval(sign * of_maps[0], sign * without[0], design.freedom, task.card.bounds)
+        pair = group_interval(of_maps[0] - of_maps[1], without[0] - without[1], design.freedom, FREE)
+        p = 2 * student(design.freedom).sf(abs(of_maps[0] - of_maps[1]) / pair.se)
+        seed = stream(0, "best set", task.name, task.parameters_text)
+        kept = best_set(of_maps, jackknife_covariance(without.T), design.freedom, 0.05, seed).in_set
+        rows.append([sign * of_maps[0], first.low, first.high, p, kept[0], kept[-1]])
     return np.array(rows, dtype=float)
 
 
@@ -153,13 +172,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--samples", type=int, default=200)
+    parser.add_argument("--effects", nargs="+", choices=EFFECTS, default=list(EFFECTS))
     parser.add_argument("--table", action="store_true")
     arguments = parser.parse_args()
     arguments.folder.mkdir(parents=True, exist_ok=True)
     if not arguments.table:
         for upto in range(10, arguments.samples + 10, 10):
             for kind, cell in itertools.product(KINDS, CELLS):
-                simulate(kind, cell, arguments.folder, min(upto, arguments.samples))
+                if cell.effects in arguments.effects:
+                    simulate(kind, cell, arguments.folder, min(upto, arguments.samples))
         return
     for kind, rows_of in (("intervals", interval_rows), ("independence", independence_rows)):
         rows = []

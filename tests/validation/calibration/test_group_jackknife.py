@@ -4,8 +4,21 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from validation.calibration.group_jackknife import CELLS, Cell, independence_rows, independence_sample, interval_rows
+from numpy.testing import assert_allclose
+from validation.calibration.group_jackknife import (
+    CELLS,
+    MEASURES,
+    N_MAPS,
+    Cell,
+    K,
+    draw,
+    independence_rows,
+    independence_sample,
+    interval_rows,
+)
 from validation.calibration.group_jackknife import sample as interval_sample
+
+import dreval
 
 FIRST = Cell("8 unequal", "data and map")  # which reduced runs simulate
 ORDERED = [FIRST, *(cell for cell in CELLS if cell != FIRST)]
@@ -14,6 +27,20 @@ ORDERED = [FIRST, *(cell for cell in CELLS if cell != FIRST)]
 def most(share, samples):
     """Return a share plus three standard errors of its estimate."""
     return share + 3 * np.sqrt(share * (1 - share) / samples)
+
+
+def test_numbers_are_those_of_an_evaluation():
+    """The simulation computes what run, compare and ranking return."""
+    X, maps, donor = draw(FIRST, 3, (0.5,) * (N_MAPS - 1) + (1.0,))
+    embeddings = {str(at): Y for at, Y in enumerate(maps)}
+    results = dreval.Evaluation(X, embeddings, groups=donor, n_neighbors=K, random_state=0).run(MEASURES)
+    table = results.table.set_index(["measure", "embedding"])
+    pairs = results.compare(["0", "1"], adjust=None).pairs.set_index("measure")
+    ranking = results.ranking().set_index(["measure", "embedding"])["in_best_set"].astype(float)
+    for measure, numbers in zip(MEASURES, interval_sample(FIRST, 3), strict=True):
+        first = table.loc[(measure, "0")]
+        expected = [first["value"], first["conf_low"], first["conf_high"], pairs.loc[measure, "p_value"]]
+        assert_allclose(numbers, [*expected, ranking[measure, "0"], ranking[measure, str(N_MAPS - 1)]], rtol=1e-9)
 
 
 @pytest.mark.calibration
