@@ -493,10 +493,10 @@ class Evaluation:
         >>> res = ev.run(["trustworthiness", "procrustes_rc"], tests=None)
         >>> res.tidy()[["embedding", "measure", "value", "conf_low", "conf_high"]].round(2)
           embedding          measure  value  conf_low  conf_high
-        0         a  trustworthiness   0.73      0.63       0.83
-        1         a    procrustes_rc   0.37      0.28       0.45
-        2         b  trustworthiness   0.83      0.74       0.91
-        3         b    procrustes_rc   0.30      0.21       0.39
+        0         a  trustworthiness   0.73      0.65       0.81
+        1         a    procrustes_rc   0.37      0.31       0.43
+        2         b  trustworthiness   0.83      0.75       0.90
+        3         b    procrustes_rc   0.30      0.25       0.37
         """
         options = check_options(options)
         arguments: dict[str, Any] = {"measures": as_list(measures), "tests": as_list(tests), "ci": ci}

@@ -240,7 +240,7 @@ class Comparison(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> [line for line in ev.run("trustworthiness").compare().to_markdown().splitlines() if "Trust" in line]
-        ['| Trustworthiness | .728 | .826 | −.098 | −.241 to .046 | .176 |']
+        ['| Trustworthiness | .728 | .826 | −.098 | −.238 to .042 | .165 |']
         """
         from dreval.report.documents.comparison import to_markdown
 
@@ -272,7 +272,7 @@ class Comparison(Record):
         >>> comparison = ev.run("trustworthiness").compare()
         >>> comparison.tidy()[["measure", "first", "second", "difference", "p_value"]].round(3)
                    measure first second  difference  p_value
-        0  trustworthiness     a      b     -0.098    0.176
+        0  trustworthiness     a      b      -0.098    0.165
         """
         return self.pairs
 

@@ -1095,7 +1095,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
-        T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
+        T ↑ & \textbf{0.728 ± .080} & \textbf{0.826 ± .074} & 0.523 \\
         """
         from dreval.report.documents.evaluation import to_latex
 
@@ -1192,7 +1192,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> [line for line in res.bibtex().splitlines() if line.startswith("@")][:2]
-        ['@software{dreval,', '@book{efron1982,']
+        ['@software{dreval,', '@article{efron1981,']
         """
         from dreval.report.documents.methods import bibtex
 

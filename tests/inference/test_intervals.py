@@ -163,7 +163,7 @@ def test_all_halves_of_a_mean_give_the_textbook_formula(seed, half):
 def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
     anchors = {"anchors", "anchor_groups", "bets", "unseen", "exact"}
-    kinds = {"points", "partitions", "classes", "subsampling", "seeds", "subsamples"}
+    kinds = {"points", "cross", "partitions", "classes", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | kinds
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 

@@ -128,6 +128,10 @@ DESIGNS = [  # ours, then those of the derivation; the cheapest first
     Design("roll400", 400, 10, roll, 0.05, 0.08),
     Design("clusters400", 400, 15, clusters(6, SIX, 1.2), 0.4, 0.5),
     Design("plane400", 400, 5, plane, 0.01, 0.0125),
+    Design("normal100_near", 100, 10, gaussian, 0.5, 0.63),  # a worse map that is hard to tell apart
+    Design("t2_100_near", 100, 10, heavy(5, 2), 0.5, 0.63),
+    Design("binomial100_near", 100, 10, discrete(6, 0.4), 0.3, 0.36),
+    Design("six100_near", 100, 10, clusters(5, SIX, 2.0), 0.5, 0.63),
 ]
 
 

@@ -16,7 +16,7 @@ from validation.calibration.cross_jackknife import (
 import dreval
 
 CROSSED = [name for name in MEASURES if dreval.card(name).crossed]
-OF_DERIVATION = ("normal100", "t2_100", "binomial100", "six100")
+OF_DERIVATION = ("normal100_near", "t2_100_near", "binomial100_near", "six100_near")
 MORE_POWER = ("trustworthiness", "neighborhood_overlap", "r_nx_auc", "procrustes_rc")
 BEST = ("clusters60", "plane60", "normal100", "counts150")
 

@@ -102,7 +102,7 @@ def _jackknife_widths(rng, draw, n, k):
 @pytest.mark.parametrize(("n", "k"), [(300, 10), (1000, 15)])
 @pytest.mark.parametrize("draw", [_fold, _roll, _blobs])
 def test_point_intervals_cover_and_are_not_too_wide(draw, n, k, n_simulations):
-    """Delete-one jackknife with a fixed map: covers the mean over samples at least as often as stated.
+    """Cross jackknife with a fixed map: covers the mean over samples at least as often as stated.
 
     The target is the expectation at this n, the mean over all samples. Coverage is at least 95 % less three binomial
     standard errors, and the mean width is at most 2.2 times that of the interval from the true standard deviation. The
@@ -156,7 +156,7 @@ def test_the_jackknife_is_as_conservative_as_stated(n, n_simulations):
         X = rng.normal(size=(n, 5))
         settings = {"labels": rng.integers(0, 3, n), "latent": X[:, :2], "n_neighbors": 8, "random_state": seed}
         ev = dreval.Evaluation(X, {"Y": X @ fixed}, n_jobs=1, **settings)
-        table = ev.run(list(expected), None, "points", options={"knn_accuracy": {"n_neighbors": 8}}).table
+        table = ev.run(list(expected), None, "jackknife", options={"knn_accuracy": {"n_neighbors": 8}}).table
         estimates.append(table.set_index("measure").loc[list(expected), ["value", "se"]].to_numpy())
     value, se = np.moveaxis(np.array(estimates), -1, 0)
     ratios = dict(zip(expected, se.mean(axis=0) / value.std(axis=0, ddof=1), strict=True))
