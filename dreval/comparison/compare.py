@@ -543,11 +543,11 @@ def _student_test(difference: float, interval: Interval, alpha: float, margin: f
     half_width = float(stdtrit(freedom, 1 - alpha / 2)) * se
 
     def two_sided(error: float) -> float:
-        return float(2 * stdtr(freedom, -abs(difference / error)))
+        return float(2 * stdtr(freedom, -abs(difference / error))) if error > 0 else 0.0
 
     columns: dict[str, Any] = {"conf_method": PAIR_METHODS[interval.kind]}
-    if interval.doubt > 0:
-        columns["p_low"], columns["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
+    if interval.errors is not None:
+        columns["p_low"], columns["p_high"] = (two_sided(error) for error in interval.errors)
     if margin is not None:
         columns["p_equivalence"] = float(stdtr(freedom, (abs(difference) - margin) / se))
         columns["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(difference)) / se)))

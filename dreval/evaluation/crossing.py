@@ -143,7 +143,7 @@ class CrossJackknife:
 
 def _reason_against(task: MeasureTask, stratum: Stratum) -> Note | None:
     """Return the reason why a measure cannot be evaluated on two thirds of the points; None if it can."""
-    if task.parameters.get("n_splits") is not None:
+    if not task.crosses:
         return note("cross.folds")
     n, codes = len(stratum.places), stratum.codes
     if codes is not None and np.unique(codes, return_counts=True)[1].min(initial=n) < MIN_MEMBERS:

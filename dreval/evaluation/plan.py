@@ -79,6 +79,11 @@ class MeasureTask:
         return card.level != "algorithm" and card.without is None and card.without_class is None
 
     @property
+    def crosses(self) -> bool:
+        """Whether its interval is that of the cross jackknife, if the points are enough: no folds are drawn."""
+        return bool(self.card.crossed) and self.parameters.get("n_splits") is None
+
+    @property
     def k(self) -> int:
         """Number of neighbors that the measure reads from the pass."""
         return int(self.parameters.get("n_neighbors", 1)) if self.reads_neighbors else 0

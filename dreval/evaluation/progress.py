@@ -89,8 +89,7 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
     curves: int = sum(task.card.curve and task.card.without is not None for task in plan.measures)
     possible = [*resampled, *(task for task in plan.measures if task.card.curve)]
     grouped = any(task.card.smooth and task.needs_groups for task in possible)
-    crossed = [task for task in plan.measures if task.card.crossed]
-    strata = len({"labels" in task.card.needs for task in crossed})
+    strata = len({"labels" in task.card.needs for task in plan.measures if task.crosses})
     partitions: int = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
     halves: dict[str, int] = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
     nested = intervals.counts.get("groups", 0) if intervals.names_of_kind("groups") and possible else 0

@@ -90,8 +90,8 @@ class ResampledIntervals:
         ``embedded`` holds the coordinates.
         """
         outcomes = {**outcomes, **self._with_partitions(outcomes, embedded, advance)}
-        if crossed := self.intervals.counts.get("crossed", 0):
-            of_points = {name: outcomes[name] for name in self._names_of_kind("points", outcomes)}
+        of_points = {name: outcomes[name] for name in self._names_of_kind("points", outcomes)}
+        if of_points and (crossed := self.intervals.counts["crossed"]):
             jackknife = CrossJackknife(self.data, crossed, self.level, self.seed, self.n_jobs)
             outcomes |= jackknife.added_to(of_points, self.tasks, embedded, advance)
         if of_groups := {name: outcomes[name] for name in self._names_of_kind("groups", outcomes)}:

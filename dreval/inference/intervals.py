@@ -54,8 +54,7 @@ class Interval:
 
     ``n_groups`` is the number of groups of points left out (or of anchors, splits, runs) behind the standard error.
     ``se`` is exactly 0 if the values from which it is computed are equal up to rounding (``beyond_rounding``).
-    ``doubt`` is the logarithm of the factor by which the squared standard error may differ with other random
-    partitions; 0 if nothing was drawn.
+    ``errors`` are the smallest and the largest standard error over other random partitions; None if nothing was drawn.
     """
 
     se: float
@@ -64,7 +63,7 @@ class Interval:
     kind: str
     n_groups: int
     freedom: float
-    doubt: float = 0.0
+    errors: tuple[float, float] | None = None
     level: float = LEVEL
 
 
@@ -104,23 +103,23 @@ def jackknife_interval(
     ``left_out`` has the g values without each group or point. They must have been recomputed on the remaining points,
     or be those of the infinitesimal jackknife, which agree to first order. The variance is biased upward (Efron and
     Stein 1981). With the influences ``crossed`` (P, 2, n) of P random partitions of the points the variance is that of
-    the cross jackknife (``cross_jackknife``), which is less biased; ``doubt`` is 5 standard errors of its logarithm,
-    and with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size
+    the cross jackknife (``cross_jackknife``), which is less biased, with its range over other partitions, and
+    with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size
     of the subtracted values if ``left_out`` are differences.
     """
-    groups, kind, doubt = len(left_out), "points", 0.0
+    groups, kind, errors = len(left_out), "points", None
     if crossed is None:
         variance = float(jackknife_variance(left_out))
     else:
-        variance, log_error = cross_variance(left_out, crossed)
-        kind, doubt = "cross", 5 * log_error
+        variance, least, largest = cross_variance(left_out, crossed)
+        kind, errors = "cross", (math.sqrt(least), math.sqrt(largest))
     se = beyond_rounding(math.sqrt(variance), value, left_out, size, bounds=bounds)
     if crossed is not None and log and value > 0:
         low, high = student_interval(math.log(value), se / value, groups - 1, FREE, level)
         ends = max(math.exp(low), bounds[0]), min(math.exp(high), bounds[1])
     else:
         ends = student_interval(value, se, groups - 1, bounds, level)
-    return Interval(se, *ends, kind, groups, groups - 1, doubt if se > 0 else 0.0, level)
+    return Interval(se, *ends, kind, groups, groups - 1, errors if se > 0 else None, level)
 
 
 def jackknife_covariance(left_out: FloatArray) -> FloatArray:
@@ -141,19 +140,21 @@ def partitions_interval(
 
     ``left_out`` is (P, g). With one partition the standard error, and with it p, would depend on the seed. Conditional
     on the points, the squared error of one partition varies about as chi-square with g - 1 degrees over its degrees;
-    ``doubt`` is 5 standard errors of the logarithm of the mean of P, from that distribution or from the P values if
-    these vary more: the 95 % range of 20 repeated runs. Student with g - 1 degrees, which is conservative.
+    the range of the squared error is 5 standard errors wide, of the logarithm of the mean of P from that distribution,
+    or from the P values if these vary more: the 95 % range of 20 repeated runs. Student with g - 1 degrees, which is
+    conservative.
     """
     partitions, groups = left_out.shape
     squared_errors = jackknife_variance(left_out.T)
     mean = float(squared_errors.mean())
     se = beyond_rounding(math.sqrt(mean), value, left_out, size, bounds=bounds)
-    doubt = 0.0
+    errors = None
     if partitions > 1 and se > 0:
         spread = max(float(np.std(squared_errors / mean, ddof=1)), math.sqrt(2 / (groups - 1)))
-        doubt = 5 * spread / math.sqrt(partitions)
+        factor = math.exp(2.5 * spread / math.sqrt(partitions))
+        errors = se / factor, se * factor
     ends = student_interval(value, se, groups - 1, bounds, level)
-    return Interval(se, *ends, "partitions", partitions * groups, groups - 1, doubt, level)
+    return Interval(se, *ends, "partitions", partitions * groups, groups - 1, errors, level)
 
 
 def anchor_interval(

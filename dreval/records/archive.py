@@ -150,10 +150,10 @@ class Table:
 class PointValues:
     """Values of points, with a row for each point, or for each anchor with its position among the points.
 
-    With ``repeats`` there are several rows for each point: all points once, then again.
+    With ``crossed`` all points are repeated, twice for each partition.
     """
 
-    repeats: bool = False
+    crossed: bool = False
     suffix = ".csv"
 
     def write(self, value: Any, context: Context) -> str:
@@ -169,7 +169,7 @@ class PointValues:
             if not (len(places) and (places[:-1] < places[1:]).all() and places[0] >= 0 and places[-1] < n):
                 raise ValueError("places of anchors are not ascending among the points")
             return points.drop(columns=PLACE_COLUMN).set_axis(places.astype(np.int64))
-        if len(points.columns) and (len(points) % n if self.repeats else len(points) != n):
+        if len(points.columns) and (len(points) % (2 * n) if self.crossed else len(points) != n):
             raise ValueError(f"{len(points)} rows of contributions for {n} points")
         return points if len(points.columns) else points.reindex(range(n))
 
@@ -350,7 +350,7 @@ RESULT_FIELDS = (
     Field("_shepard", Json(to_plain, _shepard_of_plain, {"*": dict}, indent=None)),
     Field("points", PointValues(), each=True),
     Field("_left_out", PointValues(), required=False, each=True),
-    Field("_crossed", PointValues(repeats=True), required=False, each=True),
+    Field("_crossed", PointValues(crossed=True), required=False, each=True),
     Field("_reliability", PointValues(), required=False, each=True),
     Field("embeddings", Array(_check_coordinates), each=True, stem="embedding"),
     Field("_data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),

@@ -132,7 +132,7 @@ def test_delete_one_for_all_by_name_and_for_measures_of_pairs():
 
     assert set(delete_one["conf_method"].str[:10]) == {"delete-one"}
     same = ["procrustes_disparity", "spearman_distance", "triplet_accuracy"]
-    same += ["knn_accuracy"] if dreval.card("knn_accuracy").parameters["n_folds"] else []
+    same += ["knn_accuracy"] if dreval.card("knn_accuracy").parameters["n_splits"] else []
     by_pairs = crossed[crossed["measure"].isin(same)]
     assert set(by_pairs["conf_method"].str[:10]) == {"delete-one"}
     columns = ["value", "se", "conf_low", "conf_high"]
@@ -167,7 +167,7 @@ def test_folds_by_name_keep_delete_one_with_a_note():
     """Folds are drawn at random, so that k-NN accuracy with folds is not a symmetric function of the points."""
     X, embeddings, labels = cloud()
     ev = dreval.Evaluation(X, embeddings, labels=labels, n_neighbors=K, random_state=0)
-    table = ev.run("knn_accuracy", tests=None, options={"knn_accuracy": {"n_folds": 5, "n_neighbors": 3}}).table
+    table = ev.run("knn_accuracy", tests=None, options={"knn_accuracy": {"n_splits": 5, "n_neighbors": 3}}).table
     assert table["conf_method"].str.startswith("delete-one").all()
     assert table["note"].str.contains("folds").all()
 
@@ -301,16 +301,19 @@ def test_the_matrix_form_of_two_has_the_variance_of_the_difference():
         assert difference == pytest.approx(expected, rel=1e-10)
 
 
-def test_the_error_of_the_draw_by_hand():
-    """1.5 standard errors of a mean over partitions of sums of independent products, over the variance, times 3/4."""
+def test_the_range_over_partitions_by_hand():
+    """Phi plus and minus 4 times 1.3 standard errors of a mean over partitions of sums of independent products."""
     left_out = np.linspace(-1, 1, 5) / 100
     crossed = np.random.default_rng(1).normal(size=(4, 2, 5)) / 100
     products = [[crossed[b, 0, i] * crossed[b, 1, i] for b in range(4)] for i in range(5)]
-    spread = np.sqrt(sum(np.var(of_point, ddof=1) for of_point in products) / 4)
-    result = cross_variance(left_out, crossed)
-    assert result.log_error == pytest.approx(0.75 * 1.5 * spread / result.value)
-    assert jackknife_interval(0.5, left_out, (-1, 1), crossed=crossed).doubt == pytest.approx(5 * result.log_error)
-    assert cross_variance(np.zeros(5), np.zeros((2, 2, 5))) == (0.0, 0.0)
+    reach = 4 * 1.3 * np.sqrt(sum(np.var(of_point, ddof=1) for of_point in products) / 4)
+    phi, delete_one = np.sum(products) / 4, 4 * np.var(left_out)
+    expected = [0.75 * max(mean, 0) + 0.25 * delete_one for mean in (phi, phi - reach, phi + reach)]
+    assert list(cross_variance(left_out, crossed)) == pytest.approx(expected)
+    errors = jackknife_interval(0.5, left_out, (-1, 1), crossed=crossed).errors
+    assert errors == pytest.approx((np.sqrt(expected[1]), np.sqrt(expected[2])))
+    assert cross_variance(np.zeros(5), np.zeros((2, 2, 5))) == (0.0, 0.0, 0.0)
+    assert jackknife_interval(0.5, np.zeros(5), (-1, 1), crossed=np.zeros((2, 2, 5))).errors is None
 
 
 def test_same_seed_same_numbers_whatever_n_jobs():

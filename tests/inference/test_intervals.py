@@ -192,10 +192,12 @@ def test_partitions_average_squared_errors(seed, groups, partitions):
     variances = [jackknife_interval(0.0, partition, FREE).se ** 2 for partition in values]
     assert interval.se**2 == pytest.approx(np.mean(variances), rel=1e-12)
     assert (interval.kind, interval.n_groups, interval.freedom) == ("partitions", partitions * groups, groups - 1)
-    assert interval.doubt >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
+    low, high = interval.errors
+    assert low * high == pytest.approx(interval.se**2)
+    assert 2 * np.log(high / low) >= 5 * np.sqrt(2 / (groups - 1) / partitions) * (1 - 1e-12)
     first_only = partitions_interval(0.0, values[:1], FREE)
     assert first_only.se == jackknife_interval(0.0, values[0], FREE).se
-    assert first_only.doubt == 0
+    assert first_only.errors is None
 
 
 def test_the_covariance_of_means_is_the_textbook_one():

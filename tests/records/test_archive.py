@@ -34,9 +34,10 @@ def assert_same(left: dreval.Results, right: dreval.Results) -> None:
     """Everything but the data is equal, to the last bit and type."""
     for a, b in ((left.table, right.table), (left.groups, right.groups), (left.curves, right.curves)):
         pd.testing.assert_frame_equal(a, b, check_exact=True)
-    assert list(left._left_out) == list(right._left_out)
-    for name in left._left_out:
-        pd.testing.assert_frame_equal(left._left_out[name], right._left_out[name], check_exact=True)
+    for saved, loaded in ((left._left_out, right._left_out), (left._crossed, right._crossed)):
+        assert list(saved) == list(loaded)
+        for name in saved:
+            pd.testing.assert_frame_equal(saved[name], loaded[name], check_exact=True)
     assert list(left.points) == list(right.points) == list(left.embeddings) == list(right.embeddings)
     for name in left.points:
         pd.testing.assert_frame_equal(left.points[name], right.points[name], check_exact=True)
