@@ -409,6 +409,11 @@ permutation : {"free", "within", "blocks", "cyclic"}
 blocks : (n,) array of classes, optional
     The block of each row, for ``permutation="within"`` and ``"blocks"``; a series or frame follows the row names of
     ``x``.
+groups : (n,) array of classes, optional
+    The group of each row (donor, patient, document), where rows of a group depend on each other. A variable ``y`` that
+    is constant within groups is permuted over groups: p is exact at any sizes, under the null hypothesis that ``y``
+    does not depend on the points of a group, nor on their number; a note has the smallest p that so many groups can
+    give. One that varies within groups is permuted within them: differences between groups are then not tested.
 n_resamples : int
     Number B of permutations, at least 1. When there are at most B different ones (n! <= B), all of them are
     enumerated and p is exact.""",

@@ -84,7 +84,8 @@ COLUMNS: dict[str, str] = {
     "its rows, in closed form or over 20 random ones; for a test, the null mean of its statistic",
     "effect_size": "size of the effect, on the scale named by `effect_size` of the test's card",
     "target": "what the interval refers to: anchors (all points of this embedding), points (the population of the "
-    "points, coordinates treated as fixed), replicates (other runs of the method); empty without one",
+    "points, coordinates treated as fixed), groups (samples of as many groups of these sizes), replicates (other "
+    "runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
     "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
@@ -105,6 +106,7 @@ TARGETS: dict[str, str] = {
     "anchors": "all points of this embedding",
     "points": "the population the points came from",
     "classes": "the population the classes came from",
+    "groups": "samples of as many groups of these sizes",
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method re-run",
@@ -139,8 +141,8 @@ PAIR_COLUMNS: dict[str, str] = {
     "parameters": "parameters of the measure, as name=value",
     "first": "name of one embedding",
     "second": "name of the other",
-    "test": "on one data set jackknife, anchors, subsampling, seeds or subsamples, as the intervals; nemenyi, "
-    "wilcoxon, mixed or bayes over several",
+    "test": "on one data set jackknife, group_jackknife, anchors, subsampling, seeds or subsamples, as the intervals; "
+    "nemenyi, wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
     "difference": "how much better the first is than the second, positive if it is better, for any direction of the "
     "measure: difference of values or of means over runs (on one data set), Hodges-Lehmann estimate (wilcoxon, bayes), "

@@ -199,6 +199,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "labels": None,
         "latent": None,
         "batch": None,
+        "groups": None,
         "covariates": None,
         "covariate_types": None,
         "ids": None,

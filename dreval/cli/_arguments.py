@@ -145,6 +145,10 @@ CLASSES = "classes: a column of the data, or file.csv[:column]"
 # of the option, or another sentence. A setting of ``help`` replaces the sentence with its choices and its default.
 SHELL: dict[str, dict[str, Any]] = {
     "batch": {"sentence": "batch of each point: a column of the data, or file.csv[:column]"},
+    "groups": {
+        "sentence": "group of each point, where points belong together (donor, patient, document): a column of the "
+        "data, or file.csv[:column]; intervals and tests take groups as independent, not points"
+    },
     "covariates": {
         "type": names,
         "metavar": "COLUMN[:TYPE][,...]",

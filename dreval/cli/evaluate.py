@@ -45,7 +45,7 @@ dreval.load_results.
 {exit_codes("some embedding failed, or has no value of a measure or test that was requested by name")}"""
 
 EVALUATION = "dreval.evaluation.evaluation:Evaluation"
-VARIABLES = ("labels", "batch", "latent", "covariates", "ids", "header", "layer", "use_rep")
+VARIABLES = ("labels", "batch", "groups", "latent", "covariates", "ids", "header", "layer", "use_rep")
 SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
 INTERVALS = {  # what intervals of each kind refer to
@@ -127,7 +127,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     if repeated := [name for name in names if names.count(name) > 1]:
         hint = f"Write -e NAME={sources[names.index(repeated[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{repeated[0]!r} twice", hint)
-    read = [options.data, options.labels, options.batch, options.latent, options.blocks]
+    read = [options.data, options.labels, options.batch, options.groups, options.latent, options.blocks]
     check_files(options, [*read, *(source for _, source in sources)], "results")
     evaluation, further = _evaluation(options, sources)
     requested = {

@@ -68,11 +68,16 @@ REPORT = f"""examples:
 
 STUDY = "dreval.study.study:Study"
 ARGUMENTS = (
-    "datasets", "methods", "labels", "measures", "n_replicates", "n_components", "n_neighbors", "subsample", "metric",
-    "header", "anchors", "random_state",
+    "datasets", "methods", "labels", "groups", "measures", "n_replicates", "n_components", "n_neighbors", "subsample",
+    "metric", "header", "anchors", "random_state",
 )  # fmt: skip
 SHELL = {
     "labels": {"action": "append", "metavar": "NAME=LABELS", "help": "a column, or file.csv[:column]"},
+    "groups": {
+        "action": "append",
+        "metavar": "NAME=GROUPS",
+        "help": "points that belong together (donor, patient): a column, or file.csv[:column]",
+    },
     "n_replicates": {"short": "-r"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the file"},
 }
@@ -168,12 +173,14 @@ def _study_arguments(options: Any) -> tuple[Path, dict[str, Any]]:
         if name not in arguments:
             raise InputError(f"--{name}", "must be given", "none", f"Add {example}, or name a .toml.")
         arguments[name] = _pairs(arguments[name])
-    if "labels" in arguments:
-        labels = {text: text.partition("=") for text in arguments["labels"]}
-        for text, parts in labels.items():
+    for argument, example in (("labels", "kind"), ("groups", "donor")):
+        pairs_of = {text: text.partition("=") for text in arguments.get(argument, ())}
+        for text, parts in pairs_of.items():
             if not all(parts):
-                raise InputError("--labels", "must be NAME=LABELS", repr(text), "Write --labels mine=kind.")
-        arguments["labels"] = {name: value for name, _, value in labels.values()}
+                requirement, hint = f"must be NAME={argument.upper()}", f"Write --{argument} mine={example}."
+                raise InputError(f"--{argument}", requirement, repr(text), hint)
+        if pairs_of:
+            arguments[argument] = {name: value for name, _, value in pairs_of.values()}
     return options.file, arguments
 
 

@@ -28,8 +28,8 @@ With --journal, the same command repeated continues where the last one stopped.
 {exit_codes("some setting failed")}"""
 
 ARGUMENTS = (
-    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "metric",
-    "random_state", "n_jobs", "journal",
+    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "groups",
+    "metric", "random_state", "n_jobs", "journal",
 )  # fmt: skip
 SHELL = {
     "n_replicates": {"short": "-r"},

@@ -38,6 +38,7 @@ from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.best_set import best_set
 from dreval.inference.cross_jackknife import contrast_covariance
+from dreval.inference.groups import MIN_GROUPS, group_interval
 from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
     ROUNDING,
@@ -65,7 +66,10 @@ from dreval.registry import MEASURES, METHODS
 # Embeddings of one data set compared by its points: paired differences of every pair, for each measure.
 
 UNBOUNDED = (-math.inf, math.inf)
-TEST_NAMES = {"points": "jackknife"}  # names of tests by kind of interval; other kinds keep their name
+TEST_NAMES = {
+    "points": "jackknife",
+    "groups": "group_jackknife",
+}  # names of tests by kind of interval; other kinds keep their name
 PAIR_METHODS = {**METHODS_OF_INTERVALS, "seeds": "means over runs with other seeds, Welch's t"}  # by kind of interval
 NO_SPREAD = {  # codes of notes on differences without spread by kind of interval; other kinds have "inference.fixed"
     "seeds": "inference.same_runs",
@@ -129,7 +133,7 @@ def compare_pairs(
     recipe |= {} if baseline is None else {"baseline": baseline}
     recipe |= {"call": reproducing_call(function, positional, arguments, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
-    recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "conf_level")}
+    recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "groups", "conf_level")}
     omission_notes = (note("pair.reference", names=omitted, count=len(omitted)),) if omitted else ()
     return Comparison(
         pairs=pairs,
@@ -265,6 +269,8 @@ class Setting:
         The seed of the results.
     exact : frozenset of str
         Embeddings whose value is exact for the target of the interval.
+    effective, n_groups : float, int
+        Effective number of groups of points, and their number, where these are left out.
     chance : float
         Size of the chance level, 0 without one; relative to it, values of copies that differ by rounding are equal.
     """
@@ -282,6 +288,15 @@ class Setting:
     seed: int = 0
     exact: frozenset[str] = frozenset()
     chance: float = 0.0
+    effective: float = math.inf
+    n_groups: int = 0
+
+    @property
+    def few_groups(self) -> Note | None:
+        """The reason why there is no test over groups of points, if there are too few."""
+        if self.effective >= MIN_GROUPS - 1e-9:
+            return None
+        return note("interval.few_groups", of="pair", groups=self.n_groups, effective=self.effective, least=MIN_GROUPS)
 
     @property
     def size(self) -> float:
@@ -385,9 +400,19 @@ def _setting(
         },
         runs={str(embedding): sign * part["value"].to_numpy() for embedding, part in runs.groupby("embedding")},
         chance=0.0 if math.isnan(chance) else chance,
+        **_groups_of(results, card),
         seed=int(results.recipe.get("random_state") or 0),
         exact=frozenset(rows["embedding"][is_exact & has_no_width]),
     )
+
+
+def _groups_of(results: Results, card: Any) -> dict[str, Any]:
+    """Return the numbers of groups of a measure, for ``Setting``; none where points are left out one by one."""
+    groups = results.recipe.get("groups")
+    if groups is None or "groups" not in _kinds(results).values():
+        return {}
+    labeled = card is not None and "labels" in card.needs
+    return {"effective": groups["effective_labeled" if labeled else "effective"], "n_groups": groups["count"]}
 
 
 def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float | None) -> dict[str, Any]:
@@ -421,6 +446,8 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         reason = note("inference.no_interval", of="pair", embeddings=lacking) if lacking else targets
         return Outcome(notes=(reason,)).row(**row)
     interval: Interval | None = None
+    if kind == "groups" and setting.few_groups is not None:
+        return Outcome(notes=(setting.few_groups,)).row(**row)
     if {first, second} <= setting.exact:
         return Outcome(se=0.0, interval=(difference, difference), notes=(note("inference.exact"),)).row(**row)
     if kind == "anchors" and len(differences) > 1:
@@ -429,7 +456,10 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         interval = setting.interval_of_points(first, second, size)
     elif kind != "anchors" and first in setting.groups and second in setting.groups:
         differences_of_groups = setting.groups[first] - setting.groups[second]
-        if kind in ("points", "classes"):
+        if kind == "groups":
+            freedom = setting.effective - 1
+            interval = group_interval(difference, differences_of_groups[0], freedom, UNBOUNDED, size)
+        elif kind in ("points", "classes"):
             interval = partitions_interval(difference, differences_of_groups, UNBOUNDED, size)
         else:
             interval = halves_interval(
@@ -953,6 +983,9 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, FloatAr
     targets = note("inference.targets", of=BEST_SET)
     no_interval = note("inference.no_interval", of=BEST_SET, embeddings=())
     reasons = {name: targets if kinds[name] not in ("", kind) else no_interval for name in names}
+    if kind == "groups" and setting.few_groups is not None:
+        reasons = dict.fromkeys(names, setting.few_groups.with_values(of=BEST_SET))
+        return np.zeros((len(names), len(names))), None, math.inf, reasons
     if kind == "anchors" and not any(name in setting.points for name in names):
         reasons = dict.fromkeys(names, note("inference.missed", of=BEST_SET))
     covariance, errors, freedom = np.zeros((k, k)), None, math.inf
@@ -993,9 +1026,9 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, FloatAr
         part_covariance, freedom = np.atleast_2d(np.cov(values)) * max(1 - m / setting.n, 0.0) / m, m - 1
     elif kind not in ("", "anchors") and any(name in setting.groups for name in names):
         positions, values = stacked(setting.groups)
-        if kind in ("points", "classes"):
+        if kind in ("points", "classes", "groups"):
             part_covariance = np.mean([jackknife_covariance(part.T) for part in values.transpose(1, 0, 2)], axis=0)
-            freedom = values.shape[2] - 1
+            freedom = setting.effective - 1 if kind == "groups" else values.shape[2] - 1
         else:  # halves of the points: as halves_interval, with covariances
             pairs = values.reshape(len(positions), -1, 2)
             differences = pairs[:, :, 0] - pairs[:, :, 1]

@@ -17,7 +17,7 @@ import pandas as pd
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import n_threads
 from dreval.evaluation.plan import MeasureTask, Plan, TestTask
-from dreval.evaluation.progress import CROSSED, METHOD, PASS, Step
+from dreval.evaluation.progress import CROSSED, METHOD, NESTED, PASS, Step
 from dreval.evaluation.rows import step_of
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, test_step
 from dreval.geometry.blocks import is_streamed
@@ -87,6 +87,7 @@ def _part_of(data: Data, places: IntArray) -> Data:
         table=table,
         labels=labels(data.labels),
         batch=labels(data.batch),
+        groups=labels(data.groups),
         latent=None if data.latent is None else data.latent[places],
         covariates={name: values[places] for name, values in data.covariates.items()},
         obsm={},
@@ -155,7 +156,7 @@ def _work_of_test(task: TestTask) -> Callable[[int, int], float]:
 
 def _work_of_step(step: Step) -> Callable[[int, int], float]:
     """Return the work of a step that belongs to no measure or test."""
-    exponent = PASS_EXPONENT if step.name in (PASS, CROSSED) else RESAMPLED_EXPONENT
+    exponent = PASS_EXPONENT if step.name in (PASS, CROSSED, NESTED) else RESAMPLED_EXPONENT
     return lambda n, m: m * n ** (exponent - 1.0)
 
 

@@ -37,23 +37,26 @@ class Spread:
     """Values from which the band of a curve is computed, at some numbers K.
 
     ``numbers`` are the contributions of the anchors (m, G), or the curves without each point (1, n, G), or without each
-    group of several partitions (P, g, G). ``n`` is the number of points.
+    group of several partitions (P, g, G). ``n`` is the number of points, ``freedom`` the degrees of freedom if they are
+    not those of the groups.
     """
 
     ks: IntArray
     numbers: FloatArray
     n: int
+    freedom: float | None = None
 
     def band(self, values: FloatArray, bounds: tuple[float, float], level: float, rng: np.random.Generator) -> Band:
         """Return the simultaneous band of the curve, or of a difference of two."""
         if self.numbers.ndim == 2:
             return anchor_band(self.numbers, self.ks, self.n, rng, bounds, level)
         covariance = np.mean([jackknife_covariance(partition) for partition in self.numbers], axis=0)
-        return max_t_band(values, covariance, self.numbers.shape[1] - 1, rng, bounds, level)
+        freedom = self.numbers.shape[1] - 1 if self.freedom is None else self.freedom
+        return max_t_band(values, covariance, freedom, rng, bounds, level)
 
     def minus(self, other: Spread) -> Spread:
         """Return the spread of the difference of two curves, of the same points, groups or anchors."""
-        return Spread(self.ks, self.numbers - other.numbers, self.n)
+        return Spread(self.ks, self.numbers - other.numbers, self.n, self.freedom)
 
 
 @dataclass(frozen=True)

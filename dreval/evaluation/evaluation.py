@@ -181,6 +181,13 @@ class Evaluation:
     batch : (n,) array, column name or path, optional
         The batch of each point (the experiment, donor or machine it comes from), for measures of mixing; none may be
         missing. It is not a feature, and no test uses it: to test against it, pass it as a covariate.
+    groups : (n,) array, column name or path, optional
+        The group of each point, where points belong together (donor, patient, document, video): two or more, none may
+        be missing. Points of a group depend on each other, so that intervals, paired tests and best sets that take
+        points as independent are far too narrow: they leave out groups in place of points. Tests permute a variable
+        that is constant within groups over groups, and others within groups. ``knn_accuracy`` uses neighbors from other
+        groups. Measures of methods and "noise" do not use groups; a note says so. Needs an effective number of groups,
+        (sum n_g)^2 / sum n_g^2, of five or more; else values have no interval, with that reason.
     covariates : dict, DataFrame, column names or paths, optional
         Other variables that embeddings are tested against; columns of files, ``["a.csv:x", "a.csv:y"]``, or a whole
         file. Numbers are numbers, integers too; text, booleans and categories are classes. The name of a column may end
@@ -272,6 +279,7 @@ class Evaluation:
         labels: Any = None,
         latent: Any = None,
         batch: Any = None,
+        groups: Any = None,
         covariates: Any = None,
         covariate_types: Mapping[str, str] | None = None,
         ids: Any = None,
@@ -286,7 +294,7 @@ class Evaluation:
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
-        variables["covariate_types"] = covariate_types
+        variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
         self.data: Data = as_data(data, **variables, **settings)
         check_targets(self.data)
@@ -434,8 +442,12 @@ class Evaluation:
             random halves of the points; for coordinates a note has the reason. "anchors": all points, from the design,
             cut at the bounds: Student's where many anchors carry the value, otherwise the wider of Student's and an
             interval for the mean of bounded numbers (by betting: Waudby-Smith and Ramdas 2024), which also holds where
-            few points carry the error. "default": anchors where anchors are used, replicates where their options are
-            passed and a method can be re-run, otherwise points.
+            few points carry the error. With ``groups``: samples of as many groups of these sizes, by the jackknife that
+            leaves out one group at a time and computes each measure again, with k (n - n_g) / (n - n / G) neighbors;
+            Student's t with the effective number of groups minus one degrees. It takes as many passes as there are
+            groups, at most 50 (of more groups 50 bundles are left out). "subsampling", and "replicates" of halves, are
+            then refused. "default": anchors where anchors are used, replicates where their options are passed and a
+            method can be re-run, otherwise points; with groups these.
         conf_level : float
             Level of the intervals, from 0.5 to 0.999999; the column ``conf_level`` repeats it.
         n_resamples : int
@@ -631,7 +643,8 @@ class Evaluation:
         tasks = resampled_tasks(plan.measures, ev.data)
         curves = [task for task in plan.measures if task.card.curve]
         settings = plan.intervals, level, ev.seed, ev.n_jobs, cache
-        resampled = ResampledIntervals(ev.data, ev.sources, tasks, curves, *settings)
+        rows = None if ev.anchors is None else ev._anchors()
+        resampled = ResampledIntervals(ev.data, ev.sources, tasks, curves, *settings, rows=rows)
         outcomes = resampled.added_to(outcomes, embedded, advance)
         outcomes = {
             name: ev._with_tests(name, outcomes[name], Y, plan, journal, advance) for name, Y in coordinates.items()

@@ -15,7 +15,9 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_wi
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.ranks import LISTED
 from dreval.geometry.view import Reads
+from dreval.inference.groups import GroupDesign
 from dreval.inference.intervals import CI_WORDS, unseen_share
+from dreval.inference.permutation import Scheme
 from dreval.inference.reruns import choose_over
 from dreval.inputs.source import Source
 from dreval.records.frames import parameters_text
@@ -31,6 +33,7 @@ OVER = {"default": "auto", "seeds": "seeds", "subsamples": "halves"}  # name in 
 DEFAULT_REPLICATES = 10  # runs of a method with other seeds, or splits into two halves on which it is run
 DEFAULT_PARTITIONS = 8  # random partitions into groups, for measures without leave-one-out values
 CROSSED_PARTITIONS = 2  # random partitions into thirds, of the cross jackknife
+MIN_ARRANGEMENTS = 20  # of the values of groups, with which p can be .05
 MAX_GROUPS = 20  # groups of one random partition
 DEFAULT_SPLITS = 20  # splits into two halves with the embedding held fixed
 CI_OPTIONS: dict[str, dict[str, Any]] = {
@@ -128,8 +131,9 @@ class TestTask:
 
     ``argument`` is how the user passed the variable. ``kind`` is "variable" (values of n rows), "data" or "residual"
     (the variable is the ``Data``) or "method" (the method is re-run on the ``Data``). ``option_names`` are the names of
-    the options that the user passed. ``known_rows`` marks the points with a value; it is None where all have one.
-    ``notes`` say how options with a value for each point were matched to the data.
+    the options that the user passed. ``known_rows`` marks the points with a value that are tested; it is None where all
+    are, and ``known_code`` is the note on them. ``notes`` say how options with a value for each point were matched to
+    the data.
     """
 
     __test__: ClassVar[bool] = False  # the name begins with Test, yet pytest has nothing to collect here
@@ -143,6 +147,7 @@ class TestTask:
     option_names: tuple[str, ...] = ()
     known_rows: npt.NDArray[np.bool_] | None = None
     notes: Notes = ()
+    known_code: str = "test.known"
 
     @property
     def family(self) -> str:
@@ -293,7 +298,44 @@ def plan_tests(requested: Any, data: Any, n_resamples: int, options: Mapping[str
             for variable in targets
             if request not in groups or _fits(name, variable)
         ]
+    tasks = [part for task in tasks for part in over_groups(task, data.groups)]
     return list({(task.name, task.target): task for task in tasks}.values())
+
+
+def over_groups(task: TestTask, groups: Any) -> list[TestTask]:
+    """Return the task with permutations that respect the groups of the points, or its parts.
+
+    A variable that is constant within groups is permuted over them, any other within them. One that is constant within
+    some groups and varies within others has no joint exact test: it is tested over the former and within the latter, if
+    the former have enough arrangements for p = .05. Permutations that the user chose are not changed.
+    """
+    chosen = {"permutation", "blocks"} & set(task.option_names)
+    if groups is None or len(groups.classes) == len(groups) or task.kind in ("method", "residual") or chosen:
+        return [task]
+    within = {"permutation": "within", "blocks": groups.codes}
+    if task.kind == "data":
+        return [replace(task, options={**task.options, **within})]
+    known = np.ones(len(groups), np.bool_) if task.known_rows is None else task.known_rows
+    codes, values = np.unique(groups.codes[known], return_inverse=True)[1], np.asarray(task.variable)
+    first = np.unique(codes, return_index=True)[1]
+    varies = np.zeros(len(first), np.bool_)
+    varies[codes[values != values[first][codes]]] = True
+    constant_values = np.unique(values[first][~varies].astype(str), return_inverse=True)[1]
+    is_sample = TESTS.card(task.name).second == "groups"
+    if is_sample:
+        options = {**task.options, **within, "permutation": "within" if varies.any() else "blocks"}
+    else:
+        options = {**task.options, "groups": groups.codes}
+    scheme = Scheme("free", len(constant_values), values=constant_values)
+    if is_sample or not varies.any() or scheme.count() < MIN_ARRANGEMENTS:
+        return [replace(task, options=options)]
+    parts = []
+    for where, inside in (("between", ~varies[codes]), ("within", varies[codes])):
+        rows = known.copy()
+        rows[known] = inside
+        part = replace(task, variable=values[inside], known_rows=rows, known_code=f"test.{where}_groups")
+        parts.append(replace(part, target=f"{task.target} ({where} groups)", options=options))
+    return parts
 
 
 def _align_blocks(
@@ -424,7 +466,7 @@ class Intervals:
     def notes(self, sources: Mapping[str, Source]) -> list[Note]:
         """Return the notes on what the intervals do not cover, one for all embeddings of a kind."""
         methods = [name for name, source in sources.items() if source.can_embed]
-        fixed = [name for name in methods if self.kinds.get(name) in ("points", "subsampling")]
+        fixed = [name for name in methods if self.kinds.get(name) in ("points", "groups", "subsampling")]
         coordinates = [name for name in fixed if sources[name].recording is None]
         recorded = [name for name in fixed if sources[name].recording is not None]
         reseeded = [name for name in methods if self.kinds.get(name) == "seeds"]
@@ -448,8 +490,13 @@ class Intervals:
         return [name for name, embedding_kind in self.kinds.items() if embedding_kind == kind]
 
 
-def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, options: Options) -> Intervals:
-    """Return the kind of interval of every embedding; raise if ``ci`` suits none of them."""
+def plan_intervals(
+    ci: Any, sources: Mapping[str, Source], anchors: int | None, options: Options, data: Any
+) -> Intervals:
+    """Return the kind of interval of every embedding; raise if ``ci`` suits none of them.
+
+    Groups of points are left out in place of points. Groups of one point each are points, by the delete-one jackknife.
+    """
     requested = "none" if ci is None else check_one_of(ci, CI_WORDS, "ci", aliases=True)
     splits = _interval_options("subsampling", options)["n_splits"]
     replicates = _interval_options("replicates", options)
@@ -464,19 +511,36 @@ def plan_intervals(ci: Any, sources: Mapping[str, Source], anchors: int | None, 
         if requested == "anchors":
             hint = "Pass anchors=m to Evaluation."
         raise InputError("ci", "must fit the rows that are used", f"{ci!r} with anchors={anchors}", hint)
+    grouped = data.groups is not None and len(data.groups.classes) < data.n
+    if data.groups is not None and not grouped:
+        counts["crossed"] = 0
+    if grouped and requested not in ("anchors", "replicates", "subsampling") and "replicates" not in options:
+        counts["groups"] = GroupDesign.of(data.groups.codes).count
+        return Intervals(dict.fromkeys(sources, "groups"), counts=counts)
     if anchors is not None:
         return Intervals(dict.fromkeys(sources, "anchors"))
+    if grouped and requested == "subsampling":
+        raise _no_halves_of_groups(requested)
     if requested in ("points", "jackknife", "subsampling") or (requested == "default" and "replicates" not in options):
         kind = "subsampling" if requested == "subsampling" else "points"
         return Intervals(dict.fromkeys(sources, kind), counts=counts)
     kinds, reasons = _replicate_kinds(sources, replicates["over"])
+    if grouped and "subsamples" in kinds.values():
+        raise _no_halves_of_groups("replicates")
     if requested == "default":
-        return Intervals({name: kinds.get(name, "points") for name in sources}, counts=counts)
+        fixed = "groups" if grouped else "points"
+        return Intervals({name: kinds.get(name, fixed) for name in sources}, counts=counts)
     if not kinds:
         received = "; ".join(dict.fromkeys(reasons.values()))
         hint = "Pass an estimator, a callable or the name of a bundled method, or use ci='points'."
         raise InputError("ci", "must be 'replicates' only where an embedding can be re-run", received, hint)
     return Intervals(kinds, {name: _no_rerun_note(sources[name], reason) for name, reason in reasons.items()}, counts)
+
+
+def _no_halves_of_groups(ci: str) -> InputError:
+    """Return the error for intervals from halves of the points where points come in groups."""
+    received = f"{ci!r}, from halves of the points, with groups"
+    return InputError("ci", "must leave out groups, or re-run methods with other seeds", received, "Use ci='points'.")
 
 
 def _interval_options(key: str, options: Options) -> dict[str, Any]:
@@ -554,7 +618,7 @@ def plan_run(
     if not measure_tasks and not test_tasks:
         hint = 'Pass measures="default", or tests with labels or covariates.'
         raise InputError("measures", "must name something to compute", f"{measures!r} with tests={tests!r}", hint)
-    return Plan(measure_tasks, test_tasks, plan_intervals(ci, sources, anchors, options))
+    return Plan(measure_tasks, test_tasks, plan_intervals(ci, sources, anchors, options, data))
 
 
 def check_options(options: Any) -> dict[str, dict[str, Any]]:

@@ -15,6 +15,7 @@ PASS = "neighbors and ranks"
 MEASURE = "measure"
 TEST = "test"
 GROUPED = "groups left out"
+NESTED = "data without a group"
 CROSSED = "thirds of the points"
 HALVES = "halves of the points"
 RUNS = "further runs"
@@ -91,8 +92,10 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
     strata = len({"labels" in task.card.needs for task in plan.measures if task.crosses})
     partitions: int = intervals.counts.get("partitions", 0) if n > MAX_GROUPS else 1
     halves: dict[str, int] = {kind: 2 * intervals.counts.get(kind, 0) for kind in ("subsampling", "subsamples")}
+    nested = intervals.counts.get("groups", 0) if intervals.names_of_kind("groups") and possible else 0
     return (
-        len(names) * (1 + len(plan.measures) + len(plan.tests))
+        nested
+        + len(names) * (1 + len(plan.measures) + len(plan.tests))
         + 1
         + len(of_points) * curves
         + (partitions if of_points and grouped else 0)

@@ -5,13 +5,18 @@ from __future__ import annotations
 import re
 import reprlib
 from collections.abc import Collection, Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import pandas as pd
 
 from dreval._check import DEFAULT_NEIGHBORS, FloatArray, is_deeply_nested
 from dreval._random import stream_seed
+from dreval.evaluation.grouping import design_of
 from dreval.evaluation.plan import Plan
 from dreval.geometry.same_map import equal_maps
 from dreval.inference.adjustment import smallest_p
+from dreval.inference.groups import FEW_GROUPS
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, stored_key
@@ -19,9 +24,6 @@ from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.notes import Note, note
 from dreval.records.provenance import versions
 from dreval.registry import TESTS
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 METRIC_NOTES = (
     "source.metric_kept",
@@ -115,7 +117,18 @@ def provenance_of(
         "reference": list(reference),
         "equal_maps": [list(names) for names in equal_maps(embedded)],
         "call": call_text(evaluation, arguments),
+        **groups_entry(data),
     }
+
+
+def groups_entry(data: Data) -> dict[str, Any]:
+    """Return the entry of a recipe on the groups of the points, with the effective number of all and of the labeled."""
+    if data.groups is None:
+        return {}
+    sizes, labeled = np.bincount(data.groups.codes), design_of(data, labeled=True).effective
+    entry = {"name": data.groups.printed_name, "count": len(sizes)}
+    entry |= {"smallest": int(sizes.min()), "largest": int(sizes.max())}
+    return {"groups": {**entry, "effective": design_of(data).effective, "effective_labeled": labeled}}
 
 
 def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
@@ -128,6 +141,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     keywords += "" if data.labels is None else ", labels=labels"
     keywords += "" if data.latent is None else ", latent=latent"
     keywords += "" if data.batch is None else ", batch=batch"
+    keywords += "" if data.groups is None else ", groups=groups"
     keywords += ", covariates=covariates" if data.covariates else ""
     keywords += f", covariate_types={data.covariate_types!r}" if data.covariate_types else ""
     keywords += f", header={data.header}" if isinstance(data.header, bool) else ""
@@ -167,6 +181,7 @@ def run_notes(
     recorded = [name for name, source in sources.items() if source.recording is not None]
     return [
         *unread_notes(evaluation.data, plan, arguments["options"]),
+        *group_notes(evaluation.data, plan),
         *unreduced_notes(evaluation.data, embedded, reference),
         *unused_settings(arguments, table),
         *(reason.with_scope(name) for name, reason in failed.items()),
@@ -185,6 +200,36 @@ def unread_notes(data: Data, plan: Plan, options: Mapping[str, Any]) -> list[Not
     if data.batch is not None and plan.measures and not any("batch" in task.card.needs for task in plan.measures):
         notes.append(note("batch.unused"))
     return notes
+
+
+def group_notes(data: Data, plan: Plan) -> list[Note]:
+    """Return notes on groups: few, bundled or not used; without groups, on variables that are constant in batches."""
+    if data.groups is None:
+        return _batch_notes(data)
+    design, count = design_of(data), len(data.groups.classes)
+    notes = []
+    if not design.few and design.effective < FEW_GROUPS:
+        notes.append(note("groups.few", groups=count, effective=design.effective))
+    if design.count < count < data.n:
+        notes.append(note("groups.bundles", groups=count, bundles=design.count))
+    methods = [task.name for task in plan.measures if task.card.level == "algorithm"]
+    methods += [f"{task.name}:{task.target}" for task in plan.tests if task.kind in ("method", "residual")]
+    return [*notes, note("groups.methods", names=tuple(methods), count=len(methods))] if methods else notes
+
+
+def _batch_notes(data: Data) -> list[Note]:
+    """Return a note on labels and covariates that are constant within each of several batches."""
+    if data.batch is None or len(data.batch.classes) == data.n:
+        return []
+    variables: dict[str, Any] = {} if data.labels is None else {"labels": np.asarray(data.labels.values)}
+    variables |= data.covariates
+    names, codes = [], data.batch.codes
+    for name, values in variables.items():
+        known = ~np.asarray(pd.isna(values), np.bool_)
+        pairs = pd.DataFrame({"batch": codes[known], "value": values[known].astype(str)}).drop_duplicates()
+        if pairs["batch"].is_unique and pairs["value"].nunique() > 1:
+            names.append(name)
+    return [note("groups.batch", names=tuple(names), count=len(names), way="groups=")] if names else []
 
 
 def unreduced_notes(data: Data, embedded: Mapping[str, FloatArray], reference: Collection[str]) -> list[Note]:

@@ -183,10 +183,9 @@ def _test_row(name: str, Y: FloatArray, task: TestTask, root: int, n_jobs: int |
             values, options, variable_notes = _variable(task)
             if task.known_rows is not None:  # complete cases
                 Y = Y[task.known_rows]
-                if options.get("blocks") is not None:
-                    options = {**options, "blocks": np.asarray(options["blocks"])[task.known_rows]}
+                options = _options_at(options, task.known_rows)
                 n_known, argument = len(Y), task.argument
-                known_note = note("test.known", known=n_known, n=len(task.known_rows), argument=argument)
+                known_note = note(task.known_code, known=n_known, n=len(task.known_rows), argument=argument)
                 variable_notes = (*variable_notes, known_note)
             Y, values, options, sample_notes = _tested_rows(Y, values, test.card, options, root)
             result = test(Y, **{second: values}, random_state=seed, n_jobs=n_jobs, **options)
@@ -268,9 +267,13 @@ def _sample_rows(
     rows = np.sort(stream(root, "test points").choice(len(Y), count, replace=False))
     is_square = isinstance(options.get("metric"), tuple) and "precomputed" in options["metric"]
     values = values[np.ix_(rows, rows)] if is_square else values[rows]
-    if options.get("blocks") is not None:
-        options = {**options, "blocks": np.asarray(options["blocks"])[rows]}
-    return np.asarray(Y[rows], np.float64), values, options
+    return np.asarray(Y[rows], np.float64), values, _options_at(options, rows)
+
+
+def _options_at(options: dict[str, Any], rows: Any) -> dict[str, Any]:
+    """Return the options of a test at some points: blocks and groups have a value for each point."""
+    by_point = {key: np.asarray(options[key])[rows] for key in ("blocks", "groups") if options.get(key) is not None}
+    return {**options, **by_point}
 
 
 def _holds_matrices(card: Any, Y: FloatArray, values: Any, options: dict[str, Any]) -> bool:

@@ -16,6 +16,7 @@ from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
 from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import Curve, Spread, with_intervals
+from dreval.evaluation.grouping import GroupJackknife
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.progress import GROUPED, HALVES, RUNS, Advance, Step
 from dreval.evaluation.rows import (
@@ -79,6 +80,7 @@ class ResampledIntervals:
     seed: int
     n_jobs: int | None
     cache: EmbeddingCache
+    rows: IntArray | None = None
 
     def added_to(
         self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], advance: Advance
@@ -92,6 +94,9 @@ class ResampledIntervals:
         if of_points and (crossed := self.intervals.counts["crossed"]):
             jackknife = CrossJackknife(self.data, crossed, self.level, self.seed, self.n_jobs)
             outcomes |= jackknife.added_to(of_points, self.tasks, embedded, advance)
+        if of_groups := {name: outcomes[name] for name in self._names_of_kind("groups", outcomes)}:
+            over_groups = GroupJackknife(self.data, self.rows, self.level, self.seed, self.n_jobs)
+            outcomes |= over_groups.added_to(of_groups, self.tasks, self.curves, embedded, advance)
         if not self.tasks:
             return outcomes
         for name, reason in self.intervals.reasons.items():

@@ -24,7 +24,12 @@ from dreval.geometry.distances import Space, block_rows, equal_next, orders, tak
 from dreval.inputs.features import PermutedRows, densify, is_sparse, rows_of
 
 NeighborIndices = npt.NDArray[np.int32]
-VARIABLES = ("labels", "latent", "batch")  # optional variables of the points, in addition to data and embedding
+VARIABLES = (
+    "labels",
+    "latent",
+    "batch",
+    "nested_in",
+)  # optional variables of the points, in addition to data and embedding
 ALL_ROWS = slice(None)
 EMBEDDINGS_KEY = "embeddings of the pass"
 ALL_RANKS = 50_000  # points up to which all ranks from anchors are computed
@@ -105,6 +110,8 @@ class View:
         Where the rows of the embedding are permuted, the point whose coordinates each point has.
     labels, batch : ndarray (n,), optional
         Classes and batches of the points, as integers from 0; -1 where a label is missing.
+    nested_in : ndarray (n,), optional
+        The group of each point (donor, patient, document), as integers.
     latent : ndarray (n, q), optional
         True latent variables.
     seed : int
@@ -129,6 +136,7 @@ class View:
     labels: IntArray | None = None
     latent: FloatArray | None = None
     batch: IntArray | None = None
+    nested_in: IntArray | None = None
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"

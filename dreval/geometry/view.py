@@ -136,12 +136,16 @@ def view_without_group(view: View, group: int, k: int) -> View:
     stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
     options: dict[str, Any] = {"ranks": view.data_rank.size > 0, "rows": np.searchsorted(stay, rows), "part": stay}
     recomputed = make_view(view.X, view.Y[stay], k, n_jobs=view.n_jobs, metric=view.metric, **options)
-    lists = {
-        "nearest_data": stay[recomputed.nearest_data].astype(np.int32)
-    }  # positions among all n points, as in ``view``
-    lists["nearest_embedding"] = stay[recomputed.nearest_embedding].astype(np.int32)
+    return view_of_part(view, recomputed, stay)
+
+
+def view_of_part(view: View, part: View, stay: IntArray) -> View:
+    """Return the view of some points, ``stay``, with their positions among all points of ``view``."""
+    lists = {name: stay[getattr(part, name)].astype(np.int32) for name in ("nearest_data", "nearest_embedding")}
     variables = view.variables()
-    return replace(recomputed, X=view.X, Y=view.Y, rows=rows, population=stay, seed=view.seed, **variables, **lists)
+    return replace(
+        part, X=view.X, Y=view.Y, rows=stay[part.rows], population=stay, seed=view.seed, **variables, **lists
+    )
 
 
 def labeled(view: View) -> View:

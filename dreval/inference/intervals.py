@@ -28,6 +28,7 @@ METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "cross": "cross jackknife over random thirds of the points, with a quarter of the delete-one variance",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
+    "groups": "delete-one-group jackknife with recomputation, Student's t with the effective number of groups",
     "classes": "delete-one jackknife over classes",
     "anchors": "anchors drawn without replacement, finite-population corrected",
     "anchor_groups": "anchors drawn without replacement, left out in groups, finite-population corrected",
@@ -41,6 +42,7 @@ METHODS = {
 TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
     **dict.fromkeys(("points", "cross", "partitions", "subsampling"), "points"),
     "classes": "classes",
+    "groups": "groups",
     **dict.fromkeys(("anchors", "anchor_groups", "bets", "unseen", "exact"), "anchors"),
     **dict.fromkeys(("seeds", "subsamples"), "replicates"),
 }

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -52,6 +52,8 @@ class Scheme:
         End of each block in ``members``.
     group : ndarray
         Rows of the first group, if the statistic depends only on the set of rows that replaces them.
+    values : ndarray (n,)
+        Codes of the permuted values of a free scheme, if some are equal: arrangements of equal values are one.
     """
 
     kind: str
@@ -59,6 +61,7 @@ class Scheme:
     members: Positions = field(default_factory=_no_rows)
     ends: Positions = field(default_factory=_no_rows)
     group: Positions = field(default_factory=_no_rows)
+    values: Positions = field(default_factory=_no_rows)
 
     def count(self) -> float:
         """Return the number of different permutations; infinite if there are too many to enumerate."""
@@ -68,6 +71,8 @@ class Scheme:
             return math.prod(_choose(len(part), len(members)) for part, members in self._parts())
         if self.kind == "within":
             return math.prod(_factorial(int(size)) for size in np.diff(self.ends, prepend=0))
+        if len(self.values):
+            return _arrangement_count(self.values)
         return _factorial(len(self.ends) if self.kind == "blocks" else self.n)
 
     def enumerate_all(self) -> Permutations:
@@ -83,6 +88,8 @@ class Scheme:
             return self._by_member(moved)
         if self.kind == "blocks":
             return self._moved_blocks(_rows(itertools.permutations(range(len(self.ends)))))
+        if len(self.values):
+            return _rows(_arrangements(self.values))
         return _rows(itertools.permutations(range(self.n)))
 
     def draw(self, key: np.uint64, start: int, stop: int) -> Permutations:
@@ -184,6 +191,43 @@ def _factorial(n: int) -> float:
 def _choose(n: int, k: int) -> float:
     """Return the number of subsets, infinite if there are too many to enumerate."""
     return math.comb(n, k) if n <= 40 else math.inf
+
+
+def _arrangement_count(values: Positions) -> float:
+    """Return the number of different arrangements of values, some of which are equal; infinite if there are too many.
+
+    Examples
+    --------
+    >>> _arrangement_count(np.array([0, 0, 1, 1]))
+    6
+    """
+    counts = np.bincount(values).tolist()
+    return math.prod(_choose(sum(counts[: i + 1]), count) for i, count in enumerate(counts))
+
+
+def _arrangements(values: Positions) -> Iterable[Positions]:
+    """Yield one permutation for each arrangement of values of which some are equal, the identity first.
+
+    Examples
+    --------
+    >>> [order.tolist() for order in _arrangements(np.array([1, 0, 1]))]
+    [[0, 1, 2], [1, 0, 2], [0, 2, 1]]
+    """
+    items = [np.flatnonzero(values == code) for code in np.unique(values)]
+
+    def fill(places: list[int], left: list[Positions]) -> Iterator[dict[int, int]]:
+        if not left:
+            yield {}
+            return
+        first = [place for place in places if place in left[0]]  # the first combination is the identity
+        order = first + [place for place in places if place not in left[0]]
+        for chosen in itertools.combinations(order, len(left[0])):
+            assigned = dict(zip(sorted(chosen), left[0].tolist(), strict=True))
+            for others in fill([place for place in places if place not in assigned], left[1:]):
+                yield {**assigned, **others}
+
+    for arrangement in fill(list(range(len(values))), items):
+        yield np.array([arrangement[place] for place in range(len(values))])
 
 
 def _rows(orders: Iterable[Any]) -> Permutations:

@@ -56,6 +56,7 @@ def open_case(
     header: Header | None = None,
     options: Mapping[str, Any] | None = None,
     noted: bool = False,
+    groups: Any = None,
 ) -> RerunInput:
     """Return data and source in normal form, the source with other ``options``.
 
@@ -66,7 +67,7 @@ def open_case(
     seed of an evaluation, which also serves other embeddings). A measure that re-runs nothing (``reruns=False``) uses
     the recorded seed only if none is passed.
     """
-    data = X if isinstance(X, Data) else as_data(X, labels=labels, ids=ids, metric=metric, header=header)
+    data = X if isinstance(X, Data) else as_data(X, labels=labels, groups=groups, ids=ids, metric=metric, header=header)
     data = replace(data, table=data.dense()) if data.sparse else data
     opened = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
     if options:

@@ -90,6 +90,8 @@ class Data:
         Metric of the data space, for which the data were checked.
     batch : LabelVector or None
         The batch of each point.
+    groups : LabelVector or None
+        The group of each point (donor, patient, document), whose points depend on each other: two groups or more.
     header : "auto", bool or None
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
     other_header : bool or None
@@ -119,6 +121,7 @@ class Data:
     other_header: bool | None = None
     obs: pd.DataFrame | None = None
     palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    groups: LabelVector | None = None
 
     @property
     def n(self) -> int:
@@ -142,9 +145,10 @@ class Data:
         return 0 if self.labels is None else int(self.labels.has_label.sum())
 
     def variables(self) -> dict[str, npt.NDArray[Any] | None]:
-        """Return the variables of the points for measures: codes of labels, latent variables, codes of batches."""
-        labels, batch = (None if vector is None else vector.codes for vector in (self.labels, self.batch))
-        return {"labels": labels, "latent": self.latent, "batch": batch}
+        """Return the variables of the points for measures: latent variables, codes of labels, batches and groups."""
+        vectors = {"labels": self.labels, "batch": self.batch, "nested_in": self.groups}
+        codes = {name: None if vector is None else vector.codes for name, vector in vectors.items()}
+        return {**codes, "latent": self.latent}
 
     def named_variables(self) -> dict[str, Any]:
         """Return all variables of the points by name: columns of ``obs``, covariates, labels and batches."""
@@ -190,6 +194,7 @@ def as_data(
     labels: Any = None,
     latent: Any = None,
     batch: Any = None,
+    groups: Any = None,
     covariates: Any = None,
     covariate_types: Mapping[str, str] | None = None,
     ids: Any = None,
@@ -221,6 +226,8 @@ def as_data(
         True latent variables (n, q).
     batch : array-like, str, optional
         The batch of each point, as labels; none may be missing.
+    groups : array-like, str, optional
+        The group of each point, as labels; none may be missing, and there must be two or more, not those of the labels.
     covariates : dict, DataFrame, str or list of str, optional
         Other variables, by name; strings name columns of the data (or of ``obs``), columns of files
         (``["a.csv:x", "a.csv:y"]``) or a whole file. A named column of the data is not a feature. Numbers are numbers,
@@ -294,24 +301,32 @@ def as_data(
     layer = chosen_layer(layer, use_rep)
     header = None if header is None else check_header(header)
     if isinstance(data, Data):
-        unchanged = _checked_data(data, metric, labels, latent, batch, covariates, covariate_types, ids, name, layer)
+        unchanged = _checked_data(
+            data, metric, labels, latent, batch, groups, covariates, covariate_types, ids, name, layer
+        )
         return unchanged if header is None else replace(unchanged, header=header)
     raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=HeaderOptions(header))
     raw, index, ids_given = _extract_ids(raw, ids)
     if index is not None and not ids_given:
         check_lengths(index, "ids")
     reserve = raw.reserve if index is None else None
-    for argument, value in {"labels": labels, "batch": batch, "latent": latent}.items():
+    for argument, value in {"labels": labels, "batch": batch, "groups": groups, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, ids_given, reserve, header, raw.other_header)
     raw, labels = _extract_variable(raw, labels, "labels")
     raw, batch = _extract_variable(raw, batch, "batch", used=_columns_of(labels))
-    raw, covariates, named_types = _extract_covariates(raw, covariates, covariates_name, _columns_of(labels, batch))
+    raw, groups = _extract_variable(raw, groups, "groups", used=_columns_of(labels, batch))
+    raw, covariates, named_types = _extract_covariates(
+        raw, covariates, covariates_name, _columns_of(labels, batch, groups)
+    )
     types = _merged_types(named_types, covariate_types, covariates_name)
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
     label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
-    _check_no_gaps(batches, batch_notes)
+    _check_no_gaps(batches, batch_notes, "batch")
+    group_vector, group_notes = (None, ()) if groups is None else as_label_vector(groups, rows, "groups")
+    _check_no_gaps(group_vector, group_notes, "group")
+    _check_groups(group_vector, label_vector)
     if covariates is None and types:
         raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
     covariate_values, covariate_notes = (
@@ -326,10 +341,10 @@ def as_data(
     table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         square_notes = _square_notes(table, pairs)
-    variable_notes = (*label_notes, *batch_notes, *covariate_notes, *latent_notes)
+    variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
-    parts: dict[str, Any] = {"header": header, "other_header": raw.other_header}
+    parts: dict[str, Any] = {"header": header, "other_header": raw.other_header, "groups": group_vector}
     palettes = dict(raw.palettes)
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]
@@ -502,17 +517,33 @@ def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[s
     return {**named, **{str(name): kind for name, kind in types.items()}}
 
 
-def _check_no_gaps(batches: LabelVector | None, notes: Notes) -> None:
-    """Raise if a point has no batch; ``notes`` name texts that mean a missing value."""
-    if batches is None or batches.has_label.all():
+def _check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
+    """Raise if a point has no batch or no group; ``notes`` name texts that mean a missing value."""
+    if vector is None or vector.has_label.all():
         return
-    received = f"{int(np.count_nonzero(~batches.has_label))} points without a batch"
-    hint = "Give every point its batch, or drop these points."
+    received = f"{int(np.count_nonzero(~vector.has_label))} points without a {noun}"
+    hint = f"Give every point its {noun}, or drop these points."
     texts = [text for item in notes if item.code == "missing.text" for text in dict(item.values)["texts"]]
     if texts:
         received += f" (the text {', '.join(texts)} means a missing value)"
-        hint += " If a batch has this name, rename it."
-    raise InputError("batch", "must be complete", received, hint)
+        hint += f" If a {noun} has this name, rename it."
+    raise InputError("batch" if noun == "batch" else "groups", "must be complete", received, hint)
+
+
+def _check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None:
+    """Raise if there is one group, or if the groups are the classes."""
+    if groups is None:
+        return
+    if len(groups.classes) < 2:
+        hint = "Leave groups out, or name the group of each point."
+        raise InputError("groups", "must be two or more", f"one group, {str(groups.classes[0])!r}", hint)
+    if labels is None:
+        return
+    pairs = np.unique(np.c_[labels.codes, groups.codes], axis=0)
+    if labels.has_label.all() and len(pairs) == len(labels.classes) == len(groups.classes):
+        received = f"{len(groups.classes)} groups, each of which is one class"
+        hint = "Pass what was sampled (donors, patients, documents) as groups, or leave them out."
+        raise InputError("groups", "must not be the classes of {labels}", received, hint, labels="labels")
 
 
 def _square_notes(table: Any, pairs: bool) -> Notes:

@@ -561,6 +561,11 @@ class LabelVector:
         return with_gaps(self.codes, self.classes)
 
     @property
+    def printed_name(self) -> str:
+        """Name of the variable, "" if it is only that of the argument "groups"."""
+        return "" if self.name == "groups" else self.name
+
+    @property
     def has_label(self) -> npt.NDArray[np.bool_]:
         """Whether each point has a label, (n,)."""
         return self.codes >= 0

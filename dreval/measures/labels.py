@@ -31,6 +31,7 @@ APART = 2 * ROUNDING  # a list ends before the first distance that is relatively
 
 def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int | None) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
+    n_splits = _fold_count(view, n_splits)
     rows, changes = _classified(view), []
     unlisted = rows[~_listed(view, n_neighbors + 1, n_splits, rows)[0]]
     for test, train in _splits(view, n_splits, unlisted):
@@ -50,6 +51,7 @@ def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int | None) -> tu
 def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int | None) -> FloatArray:
     """Recount the votes of each point with the next neighbor; the folds do not change."""
     labels = _codes(view)[view.population]
+    n_splits = _fold_count(view, n_splits)
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
     for test, neighbors in _voters(view, n_neighbors + 1, n_splits, np.arange(view.n)):
         k = min(n_neighbors, neighbors.shape[1])
@@ -88,7 +90,9 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int | None) ->
     exponent=1.0,
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); leave-one-out, or stratified folds.",
 )
-def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int | None = None) -> FloatArray:
+def knn_accuracy(
+    view: View, n_neighbors: int = 10, n_splits: int | None = None
+) -> FloatArray | tuple[FloatArray, Notes]:
     r"""Compute the accuracy of the majority vote of the k nearest neighbors in the embedding, leaving out one point.
 
     .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
@@ -118,7 +122,8 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int | None = None)
     if n_splits is not None:
         check_int(n_splits, "n_splits", low=2)
     members(view)
-    return _correct(view, n_neighbors, n_splits)[_classified(view)].astype(np.float64)
+    values = _correct(view, n_neighbors, _fold_count(view, n_splits))[_classified(view)].astype(np.float64)
+    return values if view.nested_in is None else (values, (note("knn.groups"),))
 
 
 def _correct(view: View, n_neighbors: int, n_splits: int | None) -> npt.NDArray[np.bool_]:
@@ -238,8 +243,15 @@ def _splits(view: View, n_splits: int | None, rows: IntArray) -> Iterator[tuple[
             yield test, train
 
 
+def _fold_count(view: View, n_splits: int | None) -> int | None:
+    """Return the number of folds: the groups of points that belong together, if there are any; None for each point."""
+    return n_splits if view.nested_in is None else int(view.nested_in.max()) + 1
+
+
 def _folds_of(view: View, n_splits: int | None) -> IntArray:
-    """Return the fold of every point, by itself without folds; leaving out a group changes none."""
+    """Return the fold of every point: its group, where points belong together, and without folds the point itself."""
+    if view.nested_in is not None:
+        return view.nested_in
     if n_splits is None:
         return np.arange(len(_codes(view)))
     folds: IntArray = view.cached_per_data(
@@ -455,7 +467,8 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
     all points of the class are used. The data are not used. The only point of a class contributes one half. At least
-    two classes are required, and fewer than points.
+    two classes are required, and fewer than points. In an evaluation with ``groups=`` the folds are the groups:
+    neighbors are those from other groups, since cells of one donor or pages of one document resemble each other.
 
     See Also
     --------

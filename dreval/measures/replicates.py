@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
@@ -27,6 +28,7 @@ from dreval.geometry.procrustes import (
     variance_score,
 )
 from dreval.geometry.view import Reads, make_views
+from dreval.inference.groups import half_of_groups
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import (
     Over,
@@ -38,15 +40,17 @@ from dreval.inference.reruns import (
     failed_error,
     failed_note,
 )
-from dreval.inputs.source import all_equal_maps
+from dreval.inputs.data import Data
+from dreval.inputs.source import all_equal_maps, digest
 from dreval.measures.methods import is_constant, make_record, method_measure
 from dreval.records.estimates import Stability
 from dreval.records.notes import Note, Notes, note
 
-OVER = ("auto", "seeds", "halves", "both")
+OVER = ("auto", "seeds", "halves", "both", "groups")
 N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
+MIN_HALVED_GROUPS = 6  # of which halves are
 SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
 
 
@@ -75,6 +79,7 @@ def stability(
     n_components: int | None = None,
     n_neighbors: Any = "auto",
     labels: Any = None,
+    groups: Any = None,
     ids: Any = None,
     journal: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -98,11 +103,12 @@ def stability(
         The data; rows are points.
     source : estimator, callable (X, n_components), name of a bundled method, or Source
         The method; coordinates cannot be re-run. For tools outside Python ``dreval.Protocol.collect`` gives a Source.
-    over : {"auto", "seeds", "halves", "both"}
+    over : {"auto", "seeds", "halves", "both", "groups"}
         The change between replicates. "seeds": all points, other seeds: the noise of the method. "halves": random
         halves of the points, each with another seed: the noise of sampling, and of the method. "both": both, and each
-        half with two seeds, so that the share of the method is computed at one number of points. "auto": seeds, or
-        halves where every seed gives the same embedding.
+        half with two seeds, so that the share of the method is computed at one number of points. "groups": all points
+        without one of the ``groups``, each with another seed; every group is left out, or ``n_replicates`` random ones.
+        "auto": seeds, or halves where every seed gives the same embedding.
     n_replicates : int
         Number R of replicates of each kind, at least 3.
     n_components : int, optional
@@ -112,6 +118,9 @@ def stability(
         but one pair of halves in a thousand), a number that depends on n alone; a note says where it is reduced.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
+    groups : (n,) array, column of X by name, or path, optional
+        The group of each point, where points belong together (donor, patient, document). Halves are then halves of the
+        groups, and ``over="groups"`` leaves each group out.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     journal : path, optional
@@ -194,15 +203,17 @@ def stability(
     >>> record.recipe["parameters"]["over"], round(float(record), 2)
     ('halves', 0.98)
     """
-    case = open_case(X, source, labels, ids, random_state)
+    case = open_case(X, source, labels, ids, random_state, groups=groups)
     check_can_rerun(case)
     requested = check_one_of(over, OVER, "over", aliases=True)
+    _check_groups(case, requested)
     kind = choose_over(requested, case.source.reseed_reason, _other_kind_hint(case))
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
+    R = min(R, len(case.data.groups.classes)) if kind == "groups" and case.data.groups is not None else R
     ks, single = check_k(n_neighbors, case.data.n)
     if not single:
         raise InputError("n_neighbors", "must be one number", str(n_neighbors), "Pass one number.")
-    if kind != "seeds" and case.data.n < MIN_HALVED_POINTS:
+    if kind in ("halves", "both") and case.data.n < MIN_HALVED_POINTS:
         requirement = f"must have at least {MIN_HALVED_POINTS} points for halves, of which two share a quarter"
         hint = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
         raise InputError("X", requirement, f"{case.data.n} points", hint)
@@ -211,8 +222,9 @@ def stability(
         embedded = _embed(case, kind, R, d or 2, runner)
         seeds_change_nothing = embedded.equal_seeds and not is_constant(embedded.main[0].Y)
         if requested == "auto" and seeds_change_nothing and case.data.n >= MIN_HALVED_POINTS:
+            _check_groups(case, "halves")
             embedded = _embed(case, "halves", R, d or 2, runner)
-    k, shared = _compared_neighbors(embedded.kind, case.data.n, ks[0])
+    k, shared = _compared_neighbors(embedded, case, ks[0])
     near = make_views(case.data.X, {"": np.zeros((case.data.n, 1))}, Reads(k, ranks=False), metric=case.data.metric)
     agreement = _replicate_agreement(embedded.main, case.data.n, k)
     pose = align(embedded.main, case.data.n)
@@ -222,12 +234,12 @@ def stability(
         stability,
         case,
         value,
-        {"over": embedded.kind, "n_replicates": R, "n_components": d, "n_neighbors": k},
+        {"over": embedded.kind, "n_replicates": R, "n_components": d, "n_neighbors": k, **groups_parameter(case.data)},
         kind=Stability,
         parts=parts,
         chance=0.0,
         n_resamples=len(embedded.results),
-        notes=_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared)),
+        notes=_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared), case.data),
         points=points,
         replicates=pose.maps,
         mean=pose.mean,
@@ -235,7 +247,33 @@ def stability(
     return record
 
 
-# The replicates: all points with other seeds, and random halves of the points, each with a seed or with two.
+# The replicates: all points with other seeds, random halves of the points or of groups, and all without a group.
+
+
+def _check_groups(case: RerunInput, over: str) -> None:
+    """Raise if the groups of points do not fit the replicates."""
+    groups = case.data.groups
+    if groups is None:
+        if over == "groups":
+            hint = "Pass groups=, the group of each point."
+            raise InputError("groups", "must be given for over='groups'", "none", hint)
+        return
+    if case.source.recording is not None and over != "seeds":
+        hint = "Leave groups out, or pass a method that can be run here."
+        raise InputError("groups", "must be left out where runs are recorded, on halves of the points", "groups", hint)
+    least = {"groups": MIN_REPLICATES, "halves": MIN_HALVED_GROUPS, "both": MIN_HALVED_GROUPS}.get(over, 2)
+    if len(groups.classes) < least:
+        hint = "Use over='groups', which leaves out one at a time." if over != "groups" else "Use over='seeds'."
+        requirement = f"must be at least {least} for over={over!r}"
+        raise InputError("groups", requirement, f"{len(groups.classes)} groups", hint)
+
+
+def groups_parameter(data: Data) -> dict[str, Any]:
+    """Return the entry of the parameters of a record on the groups of the points; empty without groups."""
+    if data.groups is None:
+        return {}
+    name = f" ({data.groups.printed_name})" if data.groups.printed_name else ""
+    return {"groups": f"{len(data.groups.classes)} groups{name}"}
 
 
 def half_points(root: int, n: int, r: int) -> IntArray:
@@ -245,7 +283,20 @@ def half_points(root: int, n: int, r: int) -> IntArray:
 
 SEEDS = Over("seeds", seed=lambda root, r, _: stream_seed(root, "stability", f"seed {r}"))
 HALVES = Over("halves", seed=lambda root, r, s: stream_seed(root, "stability", f"half {r}, seed {s}"), rows=half_points)
-KINDS = {"seeds": (SEEDS,), "halves": (HALVES,), "both": (SEEDS, replace(HALVES, n_seeds=2))}
+WITHOUT = Over("groups", seed=lambda root, r, _: stream_seed(root, "stability", f"group {r}"))
+KINDS = {"seeds": (SEEDS,), "halves": (HALVES,), "both": (SEEDS, replace(HALVES, n_seeds=2)), "groups": (WITHOUT,)}
+
+
+def _overs(data: Data, kind: str) -> tuple[Over, ...]:
+    """Return the replicates of a kind; with groups of points halves are halves of the groups."""
+    if data.groups is None:
+        return KINDS[kind]
+    codes, count = data.groups.codes, len(data.groups.classes)
+    rows: dict[str, Callable[[int, int, int], IntArray]] = {
+        "halves": lambda root, _, r: half_of_groups(codes, stream(root, f"half {r} of the groups")),
+        "groups": lambda root, _, r: np.flatnonzero(codes != stream(root, "groups left out").permutation(count)[r]),
+    }
+    return tuple(replace(over, rows=rows.get(over.name)) for over in KINDS[kind])
 
 
 def _other_kind_hint(case: RerunInput) -> str:
@@ -272,16 +323,19 @@ class _Embedded:
 
 def _embed(case: RerunInput, kind: str, R: int, d: int, runner: Runner) -> _Embedded:
     """Embed the replicates of a kind; raise if too few runs succeed."""
-    n, overs = case.data.n, {over.name: over for over in KINDS[kind]}
-    results = Replicates(case, KINDS[kind], R, d, {"measure": "stability"}, runner).run()
+    n, overs = case.data.n, {over.name: over for over in _overs(case.data, kind)}
+    recipe = {"measure": "stability"}
+    if case.data.groups is not None:  # of which halves are
+        recipe["groups"] = digest(case.data.groups.codes)
+    results = Replicates(case, tuple(overs.values()), R, d, recipe, runner).run()
     by_key = {}
     for key, Y in results.values.items():
         rows = overs[key.over].points(case.root, n, key)
         by_key[key] = Replicate(np.arange(n) if rows is None else rows, Y)
-    compared = "seeds" if kind == "seeds" else "halves"
+    compared = kind if kind in ("seeds", "groups") else "halves"
     main = [replicate for key, replicate in by_key.items() if key.over == compared and key.seed == 0]
     if len(main) < MIN_REPLICATES:
-        part = "" if kind == "seeds" else "on half of the points "
+        part = {"seeds": "", "groups": "without a group "}.get(kind, "on half of the points ")
         hint = f"Run the method alone {part}with the same settings to see where."
         requirement = f"must give at least {MIN_REPLICATES} embeddings"
         raise failed_error(results.failures, case.source.argument, requirement, hint)
@@ -292,10 +346,19 @@ def _embed(case: RerunInput, kind: str, R: int, d: int, runner: Runner) -> _Embe
 # The value, its parts, and the columns of points.
 
 
-def _compared_neighbors(kind: str, n: int, k: int) -> tuple[int, int]:
-    """Return the number of neighbors that is compared, the same for all pairs, and the points that two halves share."""
+def _compared_neighbors(embedded: _Embedded, case: RerunInput, k: int) -> tuple[int, int]:
+    """Return the number of neighbors that is compared, the same for all pairs, and the points that two halves share.
+
+    With groups they are those of the two replicates that share the fewest points, but some.
+    """
     from scipy.stats import hypergeom
 
+    kind, n = embedded.kind, case.data.n
+    if case.data.groups is not None and kind != "seeds":
+        present = np.array([np.isin(np.arange(n), replicate.rows) for replicate in embedded.main], np.int64)
+        common = (present @ present.T)[np.triu_indices(len(present), 1)]
+        shared = int(common[common > 2].min(initial=n))
+        return min(k, (shared - 1) // 2), shared
     shared = n if kind == "seeds" else int(hypergeom(n, n // 2, n // 2).ppf(SHARE_OF_SMALL_OVERLAPS))
     return min(k, (shared - 1) // 2), shared
 
@@ -374,6 +437,7 @@ def _notes(
     points: pd.DataFrame,
     near: npt.NDArray[np.int64],
     neighbors: tuple[int, int, int],
+    data: Data,
 ) -> Notes:
     """Return the notes on the replicates and on the value; ``neighbors`` are those compared, requested and shared."""
     k, requested, shared = neighbors
@@ -382,7 +446,10 @@ def _notes(
     together = count_coincident(embedded.main, near, n)
     failures, tried = embedded.results.failures, len(embedded.results)
     notes: list[Note] = [note("stability.same_seeds")] if embedded.equal_seeds and not constant else []
-    notes += [note("stability.halved")] if embedded.kind != "seeds" else []
+    if embedded.kind == "groups" and data.groups is not None:
+        notes.append(note("stability.groups", groups=len(data.groups.classes), left_out=len(embedded.main)))
+    elif embedded.kind != "seeds":
+        notes.append(note("stability.halved") if data.groups is None else note("stability.halved_groups"))
     notes += [note("stability.fewer", k=k, asked=requested, shared=shared)] if k < requested else []
     notes += failed_note("stability.failed", failures, tried)
     notes += [note("stability.constant", count=constant, runs=len(replicates))] if constant else []

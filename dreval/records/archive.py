@@ -351,6 +351,8 @@ _RECIPE = {
     "header": (str, bool),
     "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
     "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
+    "groups": {"name": str, "count": int, "smallest": int, "largest": int, "effective": float,
+               "effective_labeled": float},
     "intervals": _TEXTS, "conf_level": float, "call": str, "command": str, "reference": [str], "equal_maps": [[str]],
 }  # fmt: skip
 _SWEEP_RECIPE = {

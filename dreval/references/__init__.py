@@ -23,6 +23,8 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and a
     "cross": _GROUPS,
     "partitions": _GROUPS,
     "classes": _GROUPS,
+    "groups": ("mackinnon2023",),
+    "group_jackknife": ("mackinnon2023",),
     "anchors": ("cochran1977",),
     "anchor_groups": ("cochran1977",),
     "bets": ("waudby2024",),

@@ -38,6 +38,7 @@ OVERALL_TITLES = {
 
 PAIR_TITLES = {
     "jackknife": "paired differences",
+    "group_jackknife": "paired differences without each group",
     "classes": "paired differences over the classes",
     "anchors": "paired differences at anchors",
     "subsampling": "paired differences of halves",
@@ -169,7 +170,7 @@ def test_assumptions(comparison: Comparison) -> str:
     if comparison.families or not tests:
         return "independent data sets" if tests else ""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
-    unit = independent_unit({} if comparison.results is None else comparison.results.recipe)
+    unit = independent_unit(comparison.recipe)
     targets = [target_of_test(kinds.get(test, test)) for test in tests]
     return "; ".join(dict.fromkeys(interval_assumptions(unit, target) for target in targets))
 

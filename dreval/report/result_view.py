@@ -587,7 +587,7 @@ def assumptions_text(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
 
 def target_text(target: str, unit: str = "points") -> str:
     """Return the target of an interval, and for a population what is independent and fixed."""
-    is_population = target in ("points", "classes")
+    is_population = target in ("points", "classes", "groups")
     return f"{TARGETS[target]} ({interval_assumptions(unit, target)})" if is_population else TARGETS[target]
 
 

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, IntArray, check_int, check_one_of, check_rows, resolve_alias
-from dreval._check_arrays import check_unmasked, numbers_from_objects
+from dreval._check_arrays import check_classes, check_unmasked, numbers_from_objects
 from dreval._docs import fill_docstring
 from dreval._parallel import n_threads
 from dreval._random import root_seed
@@ -123,10 +123,15 @@ class Side:
 
 @dataclass(frozen=True)
 class Pair:
-    """Two centered kernels; ``inner`` returns <A, B[p, p]> for rows of permutations p."""
+    """Two centered kernels; ``inner`` returns <A, B[p, p]> for rows of permutations p.
+
+    ``first`` is A itself, or with ``factored`` a factor F (n, r) of A = FF'.
+    """
 
     inner: Statistic
     sides: tuple[Side, Side]
+    first: FloatArray
+    factored: bool = False
 
     @property
     def n(self) -> int:
@@ -170,7 +175,7 @@ def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
     from dreval.geometry._loops.permutations import permuted_inner_products
 
     sides = [Side(np.diagonal(m).copy(), float(np.linalg.norm(m)) ** 2) for m in (a, b)]
-    return Pair(lambda permutations: permuted_inner_products(a, b, permutations), (sides[0], sides[1]))
+    return Pair(lambda permutations: permuted_inner_products(a, b, permutations), (sides[0], sides[1]), a)
 
 
 def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
@@ -377,6 +382,8 @@ SCHEME_HYPOTHESES = {  # the null hypothesis that the permutations of a scheme t
     "within": "{} within blocks",
     "blocks": "{}, where whole blocks of rows are exchangeable",
     "cyclic": "{}, where each is a stationary series",
+    "groups": "{}: y does not depend on the points of a group, nor on their number",
+    "within_groups": "{} within groups",
 }
 
 
@@ -476,6 +483,7 @@ class Resampling:
     root: int
     n_jobs: int | None
     notes: Notes = ()
+    groups: IntArray | None = None
 
     @classmethod
     def of(
@@ -487,8 +495,12 @@ class Resampling:
         random_state: Any = None,
         n_jobs: Any = None,
         rows: Any = None,
+        groups: Any = None,
     ) -> Resampling:
-        """Check the arguments before any costly work; blocks are matched to the row names of ``rows``."""
+        """Check the arguments before any costly work; blocks and groups are matched to the row names of ``rows``.
+
+        Groups of one row each change nothing, and are left out.
+        """
         check_int(n_resamples, "n_resamples", low=1)
         if stop_after is not None:
             check_int(stop_after, "stop_after", low=1)
@@ -497,16 +509,19 @@ class Resampling:
         refuse_path(blocks, "blocks")
         blocks, notes = matched_rows(rows, blocks, "blocks")
         notes = notes if blocks is None else (*notes, *class_notes(blocks, "blocks"))
-        return cls(n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs, notes)
+        codes, group_notes = _group_codes(groups, rows, permutation, blocks)
+        arguments = n_resamples, permutation, blocks, stop_after, root_seed(random_state), n_jobs
+        return cls(*arguments, (*notes, *group_notes), codes)
 
     def refuse_without_permutations(self, method: str) -> None:
         """Raise if an argument restricts or stops permutations where the method draws none."""
         passed = [f"permutation={self.permutation!r}"] if self.permutation != "free" else []
         passed += ["blocks"] if self.blocks is not None else []
+        passed += ["groups"] if self.groups is not None else []
         passed += [f"stop_after={self.stop_after}"] if self.stop_after is not None else []
         if passed:
-            hint = "Leave `permutation`, `blocks` and `stop_after` out, or use a method that draws permutations."
-            requirement = "must draw permutations where `permutation`, `blocks` or `stop_after` is given"
+            hint = "Leave them out, or use a method that draws permutations."
+            requirement = "must draw permutations where `permutation`, `blocks`, `groups` or `stop_after` is given"
             raise InputError("method", requirement, f"{method!r} and {', '.join(passed)}", hint)
 
     def scheme(self, n: int, variables: Sequence[Any], names: Sequence[str]) -> Scheme:
@@ -519,6 +534,8 @@ class Resampling:
                 received = {"within": "rows that are equal within every block", "blocks": "blocks that are equal"}
                 hint = "Choose other blocks, or permutation='free' where its assumption holds."
                 requirement = "must not look the same under every permutation of its rows"
+                if self.groups is not None:
+                    hint = "Pass the variable that is constant within groups as the second one."
                 raise InputError(name, requirement, received[scheme.kind], hint)
         return scheme
 
@@ -561,10 +578,32 @@ class Resampling:
         scheme = scheme if split is None else split_scheme(scheme, split)
         return pooled_null(statistics, scheme.n, self.n_resamples, self.root, name, n_jobs=self.n_jobs, scheme=scheme)
 
+    @property
+    def scheme_name(self) -> str:
+        """The name of the null hypothesis of the permutations."""
+        return "within_groups" if self.groups is not None and self.permutation == "within" else self.permutation
+
     def parameters(self) -> dict[str, Any]:
         """Return the settings that, with the seed, reproduce the permutations."""
         scheme = {"permutation": self.permutation, "blocks": self.blocks, "stop_after": self.stop_after}
+        if self.groups is not None:
+            scheme |= {"permutation": "free", "blocks": None, "groups": self.groups}
         return {"n_resamples": self.n_resamples, **scheme}
+
+
+def _group_codes(groups: Any, rows: Any, permutation: str, blocks: Any) -> tuple[IntArray | None, Notes]:
+    """Return the codes of the groups of rows, None for groups of one row each, and notes."""
+    if groups is None:
+        return None, ()
+    refuse_path(groups, "groups")
+    if permutation != "free" or blocks is not None:
+        requirement = "must be left out where `permutation` or `blocks` is given"
+        raise InputError("groups", requirement, "both", "Pass groups alone: they say which rows move together.")
+    groups, notes = matched_rows(rows, groups, "groups")
+    codes, names = check_classes(groups, count_rows(rows, "x"), "groups", "Write the number of a group as an integer.")
+    if len(names) < 2:
+        raise InputError("groups", "must be two or more", "one group", "Leave it out, or name the group of each row.")
+    return None if len(names) == len(codes) else codes, (*notes, *class_notes(groups, "groups"))
 
 
 def _without_rounding(values: Any, resolution: float, floor: float) -> Any:
@@ -626,7 +665,7 @@ def make_record(
             variables=names,
             labels=labels or names,
             random_state=resampling.root,
-            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.permutation) + alternative,
+            hypothesis=null_hypothesis(HYPOTHESES[card.second], resampling.scheme_name) + alternative,
         ),
         notes=(*notes, *resampling.notes, *_permutation_notes(card, result, resampling)),
         p_kind="permutation" if is_cyclic else result.p_kind,
@@ -641,6 +680,6 @@ def _permutation_notes(card: TestCard, result: PermutationNull, resampling: Resa
         notes.append(note("permutation.all", count=m, what=what, exact=not is_cyclic))
     if result.stopped:
         notes.append(note("permutation.stopped", count=m, reached=resampling.stop_after))
-    if m and resampling.permutation != "free":
-        notes.append(note(f"permutation.{resampling.permutation}"))
+    if m and resampling.permutation not in ("free", "groups"):  # of groups with the smallest p
+        notes.append(note(f"permutation.{resampling.scheme_name}"))
     return notes

@@ -12,6 +12,7 @@ from dreval.geometry.kernels import delta_codes, is_classes, varying_points
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import linear_product, nested
 from dreval.significance.base import Resampling, entries_by_variable, gather, make_record, test
 
 
@@ -32,6 +33,7 @@ def cca_test(
     method: str = "permutation",
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -104,13 +106,14 @@ def cca_test(
     """
     from scipy.special import gammaincc
 
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     method = check_one_of(method, ("permutation", "chi2"), "method", aliases=True)
     if method == "chi2":
         resampling.refuse_without_permutations(method)
     variables = gather(x, y)
     n = variables.n
-    scheme = resampling.scheme(n, variables.values, variables.names)
+    resampling, group = nested(resampling, variables)
+    scheme = resampling.scheme(n, variables.values, variables.names) if group is None else None
     bases = [_basis(value, name) for value, name in zip(variables.values, variables.names, strict=True)]
     p, q = (basis.shape[1] for basis in bases)
     if n <= p + q + 1:
@@ -130,8 +133,12 @@ def cca_test(
         result = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
         moments = {"chance": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: Notes = (note("cca.chi2", freedom=p * q),)
-    else:
+    elif group is None or scheme is not None:
         result, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}
+    else:
+        product = linear_product(group, bases[0], _columns(variables.values[1], "y")[group.rows])
+        over_groups = lambda orders: factor * np.array([_minus_log_wilks(product(order)) for order in orders])  # noqa: E731
+        (result, notes), moments = group.run(over_groups, "cca", 1e-12 * n), {}
     return make_record(
         cca_test.card,
         result,
@@ -154,17 +161,21 @@ def cca_test(
 
 def _basis(value: Any, argument: str) -> FloatArray:
     """Return an orthonormal basis (n, rank) of the centered columns; of classes, of their indicators."""
-    if is_classes(value):
-        codes = delta_codes(value, argument)
-        points = (codes[:, None] == np.unique(codes)).astype(np.float64)
-    else:
-        points = varying_points(value, argument)
+    points = _columns(value, argument)
     centered = points - points.mean(axis=0)
     sizes = np.linalg.norm(centered, axis=0)
     varies = sizes > 1e-14 * np.abs(points - points[0]).max()
     centered = centered[:, varies] / sizes[varies]
     vectors, singular, _ = np.linalg.svd(centered, full_matrices=False)
     return vectors[:, singular > 1e-10 * singular[0]]
+
+
+def _columns(value: Any, argument: str) -> FloatArray:
+    """Return the columns of a variable; of classes, their indicators."""
+    if not is_classes(value):
+        return varying_points(value, argument)
+    codes = delta_codes(value, argument)
+    return (codes[:, None] == np.unique(codes)).astype(np.float64)
 
 
 def _minus_log_wilks(product: FloatArray) -> float:

@@ -14,8 +14,9 @@ from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import center, delta_codes, is_classes, varying_points
 from dreval.inputs.features import check_signs
-from dreval.records.notes import note
+from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import kernel_statistic, nested
 from dreval.significance.base import (
     Pair,
     Resampling,
@@ -51,6 +52,7 @@ def dcov_test(
     exponent: float = 1.0,
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -125,18 +127,26 @@ def dcov_test(
     >>> round(result.extra["dcor"], 3), result.p_value
     (0.492, 0.002)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     variables = gather(x, y, kind=metric, argument="metric")
     metrics = variables.kinds
     check_float(exponent, "exponent", above=0.0, high=2.0)
-    n, has_line = variables.n, on_a_line(variables.values, metric=metrics, exponent=exponent)
+    resampling, group = nested(resampling, variables)
+    n, has_line = variables.n, group is None and on_a_line(variables.values, metric=metrics, exponent=exponent)
+    settings = zip(variables.values, variables.names, metrics, strict=True)
+    group_notes: Notes = ()
     if has_line:
         pair = line_pair(*(Line.of(_on_line(*side)) for side in zip(variables.values, variables.names, strict=True)))
     else:
-        settings = zip(variables.values, variables.names, metrics, strict=True)
-        pair = exact_pair(*(center(_distances(value, name, kind, exponent)) for value, name, kind in settings))
-    scheme = resampling.scheme(n, variables.values, variables.names)
-    result = resampling.run(pair.hsic, scheme, "dcov", (LINE_ROUNDING if has_line else 1e-14) * pair.size)
+        a, b = (_distances(value, name, kind, exponent) for value, name, kind in settings)
+        between = None if group is None else b[np.ix_(group.rows, group.rows)]
+        pair = exact_pair(center(a), center(b))
+    if group is None or between is None:
+        scheme = resampling.scheme(n, variables.values, variables.names)
+        result = resampling.run(pair.hsic, scheme, "dcov", (LINE_ROUNDING if has_line else 1e-14) * pair.size)
+    else:
+        statistic = kernel_statistic(group.pair_sums(pair), lambda order: between[np.ix_(order, order)], n)
+        result, group_notes = group.run(statistic, "dcov", 1e-14 * pair.size)
     sides = [(side, side) for side in pair.sides]
     unbiased = unbiased_inner(result.observed * n**2, pair.sides)
     variances = [unbiased_inner(side[0].square, side) for side in sides]
@@ -160,7 +170,7 @@ def dcov_test(
             ),
         },
         parameters={"metric": metric, "exponent": exponent},
-        notes=(*variables.notes, *notes),
+        notes=(*variables.notes, *notes, *group_notes),
         labels=variables.labels,
     )
 

@@ -13,6 +13,7 @@ from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import kernel_statistic, nested
 from dreval.significance._pooling import check_pooling, pooled_hsic, pooled_test, scales_of
 from dreval.significance.base import (
     EXACT_ROWS,
@@ -58,6 +59,7 @@ def hsic_test(
     method: str = "auto",
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -192,7 +194,7 @@ def hsic_test(
     >>> dreval.hsic_test(x, y, random_state=0).p_value > 0.05, pooled.p_value, pooled.extra["multiple_x"]
     (True, 0.001, 0.088)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     method = check_one_of(method, METHODS, "method", aliases=True)
     if method == "gamma":
         resampling.refuse_without_permutations(method)
@@ -200,20 +202,25 @@ def hsic_test(
     kernels = variables.kinds
     bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
     settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
+    resampling, group = nested(resampling, variables)
     if any(map(is_pooled, bandwidths)):
         check_pooling(kernels, bandwidths, resampling)
-        if others or method == "gamma":
-            what = "there are three variables or more" if others else "`method` is 'gamma'"
+        reasons = {
+            "there are three variables or more": bool(others),
+            "`method` is 'gamma'": method == "gamma",
+            "y is constant within groups, over which its values are permuted": group is not None,
+        }
+        if what := next((reason for reason, holds in reasons.items() if holds), None):
             hint = "Leave `bandwidth` out for the median rule."
             raise InputError("bandwidth", f"must not be {POOL!r} where {what}", repr(POOL), hint)
     if others:
         return _joint(variables, kernels, bandwidths, resampling, settings)
-    scheme = resampling.scheme(variables.n, variables.values, variables.names)
     pair, extra, notes = _measured(variables, kernels, tuple(None if is_pooled(b) else b for b in bandwidths), method)
     chosen = [extra[f"bandwidth_{name}"] for name in variables.names]
     scales = [scales_of(*side) for side in zip(bandwidths, chosen, strict=True)]
     if any(len(side.bandwidths) > 1 for side in scales):
         statistics, approximation = pooled_hsic(variables.values, variables.names, kernels, scales, method)
+        scheme = resampling.scheme(variables.n, variables.values, variables.names)
         pooled = pooled_test(statistics, scales, resampling, scheme, "hsic")
         result, observed = pooled.result, pair.observed
         extra = {key: extra[key] for key in extra if key.startswith("kernel")}
@@ -224,9 +231,15 @@ def hsic_test(
         result, moments = gamma_null(pair)
         observed, extra = result.observed, extra | moments
         notes = (*notes, note("hsic.gamma"))
-    else:
+    elif group is None:
+        scheme = resampling.scheme(variables.n, variables.values, variables.names)
         result = resampling.run(pair.hsic, scheme, "hsic", 1e-14 * pair.size, floor=0.0)
         observed = result.observed
+    else:
+        kernel_of = group.kernel(variables.values[1], "y", kernels[1], bandwidths[1])
+        statistic = kernel_statistic(group.pair_sums(pair), kernel_of, variables.n)
+        result, group_notes = group.run(statistic, "hsic", 1e-14 * pair.size, floor=0.0)
+        observed, notes = result.observed, (*notes, *group_notes)
     cka = float(np.clip(observed / pair.size, 0.0, 1.0))
     unbiased = unbiased_inner(observed * variables.n**2, pair.sides)
     return make_record(
@@ -286,7 +299,7 @@ def low_rank_pair(x: LowRank, y: LowRank) -> tuple[Pair, float]:
         products = (product(p) for p in permutations)
         return np.array([float(np.vdot(matrix, matrix)) for matrix in products])
 
-    return Pair(inner, (sides[0], sides[1])), bound / len(x.factor) ** 2
+    return Pair(inner, (sides[0], sides[1]), x.factor, factored=True), bound / len(x.factor) ** 2
 
 
 def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:

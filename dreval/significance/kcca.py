@@ -13,6 +13,7 @@ from dreval.errors import InputError
 from dreval.geometry.kernels import MEDIAN_ROWS, Gram, LowRank, center, gram_matrix
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import kernel_product, nested
 from dreval.significance.base import (
     MAX_EXACT_ROWS,
     Resampling,
@@ -54,6 +55,7 @@ def kcca_test(
     method: str = "auto",
     permutation: str = "free",
     blocks: Any = None,
+    groups: Any = None,
     n_resamples: int = 999,
     stop_after: int | None = None,
     random_state: int | np.random.Generator | None = None,
@@ -143,14 +145,15 @@ def kcca_test(
     >>> round(result.statistic, 3), result.p_value
     (0.877, 0.005)
     """
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x)
+    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, x, groups)
     method = check_one_of(method, ("auto", "exact", "lowrank"), "method", aliases=True)
     if check_float(kappa, "kappa") <= 0:
         raise InputError("kappa", "must be a positive number", repr(kappa), "Choose 0.02, or see kappa_curve.")
     variables = gather(x, y, *others, kind=kernel)
     names, ridge = variables.names, variables.n * kappa / 2
-    scheme = resampling.scheme(variables.n, variables.values, names)
-    spectra, extra = _spectra(variables, variables.kinds, per_variable(bandwidth, names, "bandwidth"), method, ridge)
+    resampling, group = nested(resampling, variables)
+    bandwidths = per_variable(bandwidth, names, "bandwidth")
+    spectra, extra = _spectra(variables, variables.kinds, bandwidths, method, ridge)
     leading = [spectrum.leading(MAX_DIRECTIONS) for spectrum in spectra]
     for spectrum, name in zip(spectra, names, strict=True):
         if not spectrum.factor.shape[1]:
@@ -159,8 +162,16 @@ def kcca_test(
             requirement = "must be small relative to the kernel's eigenvalues over n"
             raise InputError("kappa", requirement, received, hint, variable=name)
     full, permuted = canonical_statistic(spectra), canonical_statistic(leading)
-    result = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
     notes = (*variables.notes, *(note for spectrum in spectra for note in spectrum.notes))
+    if group is None:
+        scheme = resampling.scheme(variables.n, variables.values, names)
+        result = resampling.run(permuted, scheme, "kcca", 1e-13, factors=len(names) - 1)
+    else:
+        kernel_of = group.kernel(variables.values[1], "y", variables.kinds[1], bandwidths[1])
+        product = kernel_product(group, leading[0].factor, kernel_of, ridge)
+        over_groups = lambda orders: np.array([_largest_singular(product(order)) for order in orders])  # noqa: E731
+        result, group_notes = group.run(over_groups, "kcca", 1e-13)
+        notes = (*notes, *group_notes)
     if others:
         notes = (*notes, note("kcca.pairwise"))
     if "error_bound" in extra and variables.n > MEDIAN_ROWS:

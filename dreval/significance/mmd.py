@@ -15,9 +15,11 @@ from dreval.geometry.kernels import center, gram_matrix, is_classes
 from dreval.inputs.files import row_names
 from dreval.records.notes import Notes
 from dreval.records.tests import IndependenceTest
+from dreval.significance._groups import split_statistic, whole_blocks
 from dreval.significance._pooling import check_pooling, pooled_test, scales_of
 from dreval.significance.base import (
     FRAME_TYPES,
+    POOL,
     Resampling,
     class_notes,
     count_rows,
@@ -84,10 +86,11 @@ def mmd_test(
     bandwidth : float, "median", "pool" or None
         The length-scale sigma; by default by the median rule over all rows. "pool" takes five multiples of it in one
         test, as in ``hsic_test``: the statistic is the largest z.
-    permutation : {"free", "within"}
-        Which rows may change groups: all, or those of the same block.
+    permutation : {"free", "within", "blocks"}
+        Which rows may change groups: all; those of the same block; or whole blocks of any size, of which each is in one
+        group (donors, of which some were treated).
     blocks : (n,) array of classes, optional
-        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"``.
+        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"`` and "blocks".
     n_resamples : int
         Number B of permutations; all splits are enumerated when there are no more.
     %(draws)s
@@ -139,12 +142,16 @@ def mmd_test(
     """
     rows, codes, notes = _pooled(x, y, groups, kernel)
     resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y))
-    if resampling.permutation in ("blocks", "cyclic"):
-        hint = "Use 'free', or 'within' with blocks."
-        raise InputError("permutation", "must be 'free' or 'within' for two samples", repr(permutation), hint)
-    scheme = resampling.scheme(len(codes), (rows, codes), ("x", "y" if groups is None else "groups"))
+    if resampling.permutation == "cyclic":
+        hint = "Use 'free', or 'within' or 'blocks' with blocks."
+        raise InputError("permutation", "must not be 'cyclic' for two samples", repr(permutation), hint)
+    names = ("x", "y" if groups is None else "groups")
+    moved = whole_blocks(resampling, codes, names[1]) if resampling.permutation == "blocks" else None
     if is_pooled(bandwidth):
         check_pooling((kernel,), (bandwidth,), resampling)
+        if moved is not None:
+            hint = "Leave `bandwidth` out for the median rule."
+            raise InputError("bandwidth", f"must not be {POOL!r} where whole blocks are moved", repr(POOL), hint)
     gram = gram_matrix(rows, "x", kernel, None if is_pooled(bandwidth) else bandwidth)
     sizes = np.bincount(codes)
     group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller group
@@ -152,19 +159,26 @@ def mmd_test(
     between = float(sizes[0] * sizes[1]) / len(codes)
     total = float(np.trace(centered))
     scales = scales_of(bandwidth, gram.bandwidth)
-    extra, pool_notes = {"kernel": gram.kernel, "bandwidth": gram.bandwidth}, ()
+    extra: dict[str, Any] = {"kernel": gram.kernel, "bandwidth": gram.bandwidth}
+    resolution, scheme_notes = 1e-14 * total / between, ()
     statistic = _permuted_mmd(centered, group)
-    if len(scales.bandwidths) > 1:
+    if moved is not None:
+        over_blocks = split_statistic(moved.block_sums(centered), moved.sizes, codes[moved.rows])
+        result, scheme_notes = moved.run(over_blocks, "mmd", resolution, floor=0.0)
+        observed = result.observed
+    elif len(scales.bandwidths) > 1:
+        scheme = resampling.scheme(len(codes), (rows, codes), names)
         grams = [center(gram_matrix(rows, "x", kernel, sigma).matrix) for sigma in scales.bandwidths]
         parts = [_permuted_mmd(matrix, group) for matrix in grams]
         pooled = pooled_test(
             lambda p: np.stack([part(p) for part in parts], axis=1), [scales], resampling, scheme, "mmd", group
         )
-        result, pool_notes = pooled.result, pooled.notes
+        result, scheme_notes = pooled.result, pooled.notes
         observed = max(float(statistic(np.arange(len(codes))[None])[0]), 0.0)
         extra |= {"bandwidth": pooled.bandwidths[0], "multiple": pooled.multiples[0], **pooled.extra}
     else:
-        result = resampling.run(statistic, scheme, "mmd", 1e-14 * total / between, split=group, floor=0.0)
+        scheme = resampling.scheme(len(codes), (rows, codes), names)
+        result = resampling.run(statistic, scheme, "mmd", resolution, split=group, floor=0.0)
         observed = result.observed
     return make_record(
         mmd_test.card,
@@ -179,7 +193,7 @@ def mmd_test(
             **extra,
         },
         parameters={"kernel": kernel, "bandwidth": bandwidth},
-        notes=(*notes, *gram.notes, *pool_notes),
+        notes=(*notes, *gram.notes, *scheme_notes),
     )
 
 

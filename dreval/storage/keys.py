@@ -32,13 +32,15 @@ def work_key(
 
 
 def data_key(data: Data, variables: Sequence[str] = VARIABLES) -> dict[str, Any]:
-    """Return the size and the hash of a data set, and the hashes of some of its variables."""
+    """Return the size and the hash of a data set, and the hashes of some of its variables, or of all with groups."""
     values = {
         "labels": None if data.labels is None else data.labels.values.astype(str),
         "latent": data.latent,
         "batch": None if data.batch is None else data.batch.values.astype(str),
     }
     hashes = {name: None if values[name] is None else digest(values[name]) for name in variables}
+    if data.groups is not None and variables == VARIABLES:
+        hashes["groups"] = digest(data.groups.values.astype(str))
     return {"n": data.n, "p": data.p, "sha256": data.sha256, **hashes}
 
 

@@ -72,19 +72,35 @@ if TYPE_CHECKING:
 
 # The parts of a study, checked before anything is computed: data sets, methods, and settings of all cells.
 
-VARIABLES = ("labels", "latent", "batch", "covariates", "covariate_types", "ids", "layer", "use_rep", "header")
+VARIABLES = (
+    "labels",
+    "latent",
+    "batch",
+    "groups",
+    "covariates",
+    "covariate_types",
+    "ids",
+    "layer",
+    "use_rep",
+    "header",
+)
 
 
-def make_datasets(datasets: Any, labels: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
-    """Return the data sets by name, in normal form."""
+def make_datasets(datasets: Any, labels: Any, groups: Any, metric: str, header: Any, root: int) -> dict[str, Data]:
+    """Return the data sets by name, in normal form; labels and groups are by the names of the data sets."""
     by_name = _by_name(datasets, "datasets", '{"mine": X}')
-    labels = {} if labels is None else labels
-    if not isinstance(labels, Mapping):
-        hint = 'Pass {"mine": labels}, by the names of the data sets.'
-        raise InputError("labels", "must be a dict of names to labels", describe(labels), hint)
-    for name in labels:
-        check_one_of(name, by_name, "labels")
-    return {name: _data(name, value, labels.get(name), metric, header, root) for name, value in by_name.items()}
+    variables = {"labels": {} if labels is None else labels, "groups": {} if groups is None else groups}
+    for argument, values in variables.items():
+        if not isinstance(values, Mapping):
+            hint = f'Pass {{"mine": {argument}}}, by the names of the data sets.'
+            raise InputError(argument, f"must be a dict of names to {argument}", describe(values), hint)
+        for name in values:
+            check_one_of(name, by_name, argument)
+
+    def of(name: str) -> dict[str, Any]:
+        return {argument: values[name] for argument, values in variables.items() if name in values}
+
+    return {name: _data(name, value, of(name), metric, header, root) for name, value in by_name.items()}
 
 
 def make_methods(methods: Any, data: Data) -> dict[str, Source]:
@@ -153,14 +169,13 @@ def _value_and_options(argument: str, value: Any, key: str, hint: str) -> tuple[
     return options.pop(key), options
 
 
-def _data(name: str, value: Any, labels: Any, metric: str, header: Any, root: int) -> Data:
+def _data(name: str, value: Any, variables: Mapping[str, Any], metric: str, header: Any, root: int) -> Data:
     """Return one data set: a bundled or simulated one by its name, or any input of ``as_data``."""
     argument = f"datasets[{name!r}]"
     hint = 'Write {"data": X, "labels": y}, or {"data": "swiss_roll", "n": 400}.'
     value, options = (value, {}) if hasattr(value, "data") else _value_and_options(argument, value, "data", hint)
     parameters = {key: options.pop(key) for key in list(options) if key not in VARIABLES}
-    if labels is not None:
-        options["labels"] = labels
+    options |= {key: variable for key, variable in variables.items() if variable is not None}
     with _errors_about(argument, "data", "name"):
         if isinstance(value, str) and value in DATASETS:
             value, parameters = _bundled(value, parameters, root), {}
@@ -256,6 +271,10 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         requirement = f"must leave at least {MIN_POINTS} points"
         received = f"{settings.subsample} of {data.n} (data set {name!r})"
         raise InputError("subsample", requirement, received, "Choose a larger share, or leave it out.")
+    if n < data.n and data.groups is not None:
+        requirement = "must be left out for data with groups, which a random part of the points would cut"
+        received = f"{settings.subsample} of {data.n} (data set {name!r})"
+        raise InputError("subsample", requirement, received, "Leave it out, or pass the groups as batch.")
     try:
         check_k(settings.n_neighbors, n)
         check_anchors(settings.anchors, n)
@@ -625,6 +644,9 @@ class Study(Record):
         is no bootstrap, because repeated points are perfect neighbors in every embedding. k is not changed.
     labels : dict of data set name to labels, optional
         Classes of the points, as in ``Evaluation``; bundled data sets have their own.
+    groups : dict of data set name to groups, optional
+        The group of each point of a data set (donor, patient, document), as in ``Evaluation``: intervals within a cell
+        leave out groups.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the data space, as in ``Evaluation``.
     header : "auto", True or False
@@ -690,6 +712,7 @@ class Study(Record):
         n_neighbors: Any = 15,
         subsample: float | None = None,
         labels: Any = None,
+        groups: Any = None,
         metric: str = "euclidean",
         header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
@@ -704,7 +727,7 @@ class Study(Record):
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
         metric = check_one_of(metric, METRICS, "metric", aliases=True)
-        self.datasets: dict[str, Data] = make_datasets(datasets, labels, metric, check_header(header), root)
+        self.datasets: dict[str, Data] = make_datasets(datasets, labels, groups, metric, check_header(header), root)
         self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
         self.settings: Settings | None = make_settings(
             measures, n_neighbors, metric, anchors=anchors, ci=ci, options=options, subsample=subsample, root=root

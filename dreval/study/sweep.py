@@ -31,6 +31,7 @@ from dreval.evaluation.rows import view_for_measure, views_for
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
+from dreval.inference.groups import half_of_groups, smallest_half
 from dreval.inference.intervals import student_interval
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, expand_grid, open_case
 from dreval.inference.reruns import (
@@ -45,6 +46,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import all_equal_maps, digest
 from dreval.inputs.source_kinds import Source
 from dreval.measures.core import answer
+from dreval.measures.replicates import groups_parameter
 from dreval.records.notes import Note, Notes, join_notes, note, note_from_error
 from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
@@ -55,6 +57,7 @@ from dreval.storage.store import key_hash
 OVER = ("auto", "seeds", "halves")
 MIN_REPLICATES = 3
 MIN_POINTS_FOR_HALVES = 12
+MIN_GROUPS_FOR_HALVES = 6
 MAX_CRITICAL_RATIO = 2.0  # a larger ratio to the critical value of many replicates means too few replicates
 MAX_ALL_POINTS = 20_000  # of more points the embeddings are evaluated at SCORED_POINTS
 SCORED_POINTS = 2000
@@ -99,6 +102,7 @@ def sweep(
     alpha: float = 0.05,
     metric: str = "euclidean",
     labels: Any = None,
+    groups: Any = None,
     ids: Any = None,
     header: bool | Literal["auto"] = "auto",
     journal: str | Path | None = None,
@@ -145,6 +149,9 @@ def sweep(
         Distance in the data, for the measures; methods get it as in ``Evaluation``.
     labels : (n,) array, column of X by name, or path
         Class of each point, for measures of labels and supervised methods.
+    groups : (n,) array, column of X by name, or path, optional
+        The group of each point, where points belong together (donor, patient, document): halves are then random halves
+        of the groups, and the set is for samples of groups.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     header : "auto", True or False
@@ -217,7 +224,8 @@ def sweep(
     grid = _grid(param_grid, n_components)
     _check_not_recorded(source)
     first = _method_options(grid[0])
-    case = open_case(X, source, labels, ids, random_state, metric=metric, header=header, options=first, noted=True)
+    settings_of_data: dict[str, Any] = {"metric": metric, "header": header, "groups": groups}
+    case = open_case(X, source, labels, ids, random_state, **settings_of_data, options=first, noted=True)
     check_can_rerun(case)
     data, n = case.data, case.data.n
     if data.metric == "precomputed":
@@ -232,18 +240,20 @@ def sweep(
     if kind == "halves" and n < MIN_POINTS_FOR_HALVES:
         hint = "Use more points, or over='seeds' if the method has a seed."
         raise InputError("X", f"must have at least {MIN_POINTS_FOR_HALVES} points for halves", f"{n} points", hint)
-    tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
+    _check_groups(data, kind)
+    tasks = _tasks(measures, n_neighbors, _size(kind, data), data)
     with Runner(journal, n_jobs, progress) as runner:
         embedded = _embed(case, settings, kind, R, runner)
         if embedded.equal_seeds and requested == "auto" and n >= MIN_POINTS_FOR_HALVES:
             kind = "halves"
-            tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
+            _check_groups(data, kind)
+            tasks = _tasks(measures, n_neighbors, _size(kind, data), data)
             embedded = _embed(case, settings, kind, R, runner)
     values, undefined, reference = _values(case, embedded, tasks, n_jobs)
     data_at = [h for h, key in enumerate(settings) if key in reference and len(embedded.failures[key]) < R]
     rows, value_rows = _rows(embedded, tasks, values, undefined, data_at, level)
     arguments = {"measures": measures, "over": kind, "n_replicates": R, "n_components": n_components}
-    arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric}
+    arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric, **groups_parameter(data)}
     return Sweep(
         settings=tuple(setting.options for setting in settings.values()),
         table=sweep_frame(rows, [setting.options for setting in settings.values()] * len(tasks)),
@@ -315,6 +325,7 @@ def _recipe(case: RerunInput, param_grid: Any, arguments: dict[str, Any], header
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source", repr(param_grid)]
     keywords = {**arguments, "header": header, "random_state": case.root}
+    variables += ["groups=groups"] if keywords.pop("groups", None) else []
     return provenance(
         {"param_grid": param_grid, **arguments},
         n=case.data.n,
@@ -338,9 +349,18 @@ def _check_not_recorded(source: Any) -> None:
 # The replicates: all points with other seeds, or random halves of the points, the same ones at all settings.
 
 
-def _size(kind: str, n: int) -> int:
-    """Return the number of points of each replicate."""
-    return n if kind == "seeds" else n // 2
+def _size(kind: str, data: Data) -> int:
+    """Return the number of points of each replicate; of halves of groups the smallest one."""
+    if kind == "seeds":
+        return data.n
+    return data.n // 2 if data.groups is None else smallest_half(data.groups.codes)
+
+
+def _check_groups(data: Data, kind: str) -> None:
+    """Raise if there are too few groups of points for halves."""
+    if kind == "halves" and data.groups is not None and len(data.groups.classes) < MIN_GROUPS_FOR_HALVES:
+        received, hint = f"{len(data.groups.classes)} groups", "Use over='seeds' if the method has a seed."
+        raise InputError("groups", f"must be at least {MIN_GROUPS_FOR_HALVES} for halves", received, hint)
 
 
 def half_points(root: int, n: int, r: int) -> IntArray:
@@ -383,6 +403,10 @@ def _embed(case: RerunInput, settings: Mapping[str, _Setting], kind: str, R: int
     """Embed the replicates at all settings; raise if no run succeeds."""
     over = replace(KINDS[kind], settings={key: Setting(s.source, s.d) for key, s in settings.items()})
     recipe = {"study": "sweep", "over": kind, "source": [case.source.kind, case.source.what], D: None}
+    if kind == "halves" and case.data.groups is not None:
+        codes = case.data.groups.codes
+        over = replace(over, rows=lambda root, _, r: half_of_groups(codes, stream(root, "half of the groups", r)))
+        recipe["groups"] = digest(codes)
     results = Replicates(case, over, R, 2, recipe, runner).run()
     if not results.succeeded:
         hint = "Run the method alone with one of the settings to see where."
@@ -436,10 +460,13 @@ def _notes(
     level: float,
 ) -> Notes:
     """Return the notes on the data, the replicates, the settings and the measures."""
-    data, R, size = case.data, values.shape[2], _size(embedded.kind, case.data.n)
+    data, R, size = case.data, values.shape[2], _size(embedded.kind, case.data)
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.same_seeds")] if embedded.equal_seeds else []
-    notes += [note("sweep.seeds") if embedded.kind == "seeds" else note("sweep.halves", half=size)]
+    if embedded.kind == "halves" and data.groups is not None:
+        notes.append(note("sweep.halved_groups", groups=groups_parameter(data)["groups"]))
+    else:
+        notes.append(note("sweep.seeds") if embedded.kind == "seeds" else note("sweep.halves", half=size))
     measures_by_count: dict[int, list[str]] = {}  # number of compared settings -> measures
     for t, task in enumerate(tasks):
         measures_by_count.setdefault(len(_compared_settings(values[t], data_at)), []).append(task.name)
@@ -507,12 +534,12 @@ def _data_at(data: Data, rows: IntArray | None) -> Data:
     """Return the data at some points, with their labels, batches and latent variables."""
     if rows is None:
         return data
-    labels, batch = (
-        None if classes is None else replace(classes, codes=classes.codes[rows])
-        for classes in (data.labels, data.batch)
-    )
+    vectors = {
+        name: None if vector is None else replace(vector, codes=vector.codes[rows])
+        for name, vector in (("labels", data.labels), ("batch", data.batch), ("groups", data.groups))
+    }
     latent = None if data.latent is None else data.latent[rows]
-    return replace(data, table=take(data.X, rows, data.metric), labels=labels, batch=batch, latent=latent, ids=None)
+    return replace(data, table=take(data.X, rows, data.metric), latent=latent, ids=None, **vectors)
 
 
 def _compared_settings(values: FloatArray, reference: Sequence[int]) -> list[int]:

@@ -21,6 +21,7 @@ from dreval.evaluation.progress import HALVES, MEASURE, METHOD, PASS, RUNS, TEST
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))
 LABELS = np.array(["a", "b", "c"])[np.arange(60) % 3]
+GROUPS = np.arange(len(X)) // 10
 GAPPED_LABELS = np.where(np.arange(60) % 7 == 0, None, LABELS)
 SOURCES = {"a": X[:, :2], "b": X[:, 1:4] ** 3}
 
@@ -79,6 +80,7 @@ def watched(patch: pytest.MonkeyPatch) -> tuple[Bar, list[Step]]:
         ({"n_neighbors": [3, 7]}, {"measures": ["trustworthiness", "mrre_false", "stress"]}),
         ({}, {"measures": "silhouette"}),
         ({"labels": LABELS}, {"measures": None, "tests": "hsic"}),
+        ({"labels": LABELS, "groups": GROUPS}, {"measures": ["trustworthiness", "r_nx_auc", "knn_accuracy"]}),
     ],
     ids=str,
 )

@@ -95,7 +95,7 @@ def test_exchange_within_blocks():
         ((np.arange(6),), {"groups": list("abcabc")}, "`groups` must be two classes"),
         ((np.arange(6),), {"groups": list("aaaaab")}, "`groups` must be two classes"),
         ((np.ones(5), np.ones(5)), {}, "`x` must vary"),
-        ((np.arange(5), np.arange(4)), {"permutation": "cyclic"}, "`permutation` must be 'free' or 'within'"),
+        ((np.arange(5), np.arange(4)), {"permutation": "cyclic"}, "`permutation` must not be 'cyclic'"),
     ],
 )
 def test_errors(samples, options, message):

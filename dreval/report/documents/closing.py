@@ -23,6 +23,7 @@ from dreval.report.document import (
 from dreval.report.findings import embedding_order, metric_text
 from dreval.report.format import (
     ADJUSTMENTS,
+    groups_text,
     join_and,
 )
 from dreval.report.result_view import (
@@ -168,6 +169,7 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
     pairs = [
         ("Data", str(recipe.get("dataset") or "")),
         ("Points n", f"{int(recipe['n']):,}" if recipe.get("n") else ""),
+        ("Groups", groups_text(recipe.get("groups"))),
         ("Columns p", f"{int(recipe['p']):,}" if recipe.get("p") else ""),
         ("Metric", metric_text(recipe)),
         ("Neighbors k", scales),

@@ -37,8 +37,17 @@ from dreval.report.comparison_view import (
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import short_topic
-from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
-from dreval.report.result_view import Column, target_text
+from dreval.report.format import (
+    ADJUSTMENTS,
+    adjusted_by,
+    count_noun,
+    groups_text,
+    join_and,
+    p_text,
+    probability,
+    without_zero,
+)
+from dreval.report.result_view import Column, independent_unit, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -47,6 +56,7 @@ TEST_PHRASES = {
     "nemenyi": "Nemenyi's test across data sets",
     "mixed": "the mixed model across data sets",
     "jackknife": SAME_POINTS_TEST,
+    "group_jackknife": "paired tests over groups of points",
     "classes": SAME_POINTS_TEST,
     "anchors": SAME_POINTS_TEST,
     "subsampling": SAME_POINTS_TEST,
@@ -63,7 +73,8 @@ PAIRED_COLUMNS = (
     ("superiority", "probability of superiority"),
 )
 PAIR_COLUMNS = {
-    **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
+    **dict.fromkeys(("jackknife", "group_jackknife", "classes", "anchors"), PAIRED_COLUMNS),
+    **dict.fromkeys(("subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
     "nemenyi": (("difference", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
     "wilcoxon": (
         ("n", "data sets"), ("n_used", "that differ"), ("difference", "difference"), ("statistic", "W"),
@@ -121,8 +132,9 @@ def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> s
     if comparison.families:
         data = {name for family in comparison.families.values() for name in family.cells.index}
         return f"{size} on {count_noun(len(data), 'data set')}"
-    data = str(comparison.recipe.get("dataset") or "")
-    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points"
+    data, groups = str(comparison.recipe.get("dataset") or ""), groups_text(comparison.recipe.get("groups"))
+    groups = f" in {groups}" if groups else ""
+    return f"{size}{f' of {data}' if data else ''}, {format_number(comparison.recipe.get('n'))} points{groups}"
 
 
 def comparison_settings(comparison: Comparison) -> str:
@@ -378,7 +390,9 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
         data = {name for family in comparison.families.values() for name in family.cells.index}
         header.insert(0, ("Data sets", format_number(len(data))))
     else:
-        header = [("Data", str(recipe.get("dataset") or "")), ("Points n", format_number(recipe.get("n"))), *header]
+        size = [("Points n", format_number(recipe.get("n")))]
+        size += [("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []
+        header = [("Data", str(recipe.get("dataset") or "")), *size, *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)
@@ -492,7 +506,7 @@ def _stars(p: float) -> str:
 def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
     """Yield the notes of the comparison, those of rows, and how to read the tables."""
     if not comparison.families:
-        yield from _method_notes(comparison.pairs)
+        yield from _method_notes(comparison.pairs, independent_unit(comparison.recipe))
     yield from _notes_on_all(comparison)
     by_row = notes_by_row(comparison.notes)
     rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
@@ -544,12 +558,12 @@ def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -
         yield f"{', '.join(dict.fromkeys(measures))}{suffix}: {str(note).rstrip('.')}."
 
 
-def _method_notes(pairs: pd.DataFrame) -> Iterator[str]:
+def _method_notes(pairs: pd.DataFrame, unit: str) -> Iterator[str]:
     """Yield how the pairs of one data set were tested, and the population that the tests refer to."""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}
     for test in filter(None, dict.fromkeys(pairs["test"])):
         kind, of_test = kinds.get(test, test), pairs[pairs["test"] == test]
-        target = target_text(target_of_test(kind))
+        target = target_text(target_of_test(kind), unit)
         if kind == "seeds":
             yield f"Differences of means over runs with other seeds, for {target}; Welch's t."
             continue

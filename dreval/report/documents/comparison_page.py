@@ -79,6 +79,7 @@ from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import (
     count_noun,
     format_fixed,
+    groups_text,
     number_word,
     p_text,
     plain_numbers,
@@ -176,6 +177,7 @@ def _page_question(comparison: Comparison) -> str:
     question += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
     n = max((len(family.cells) for family in comparison.families.values()), default=0)
     size = count_noun(n, "data set") if n else count_noun(int(comparison.recipe.get("n") or 0), "point")
+    size += f" in {groups_text(comparison.recipe['groups'])}" if comparison.recipe.get("groups") else ""
     measures = comparison.standing["measure"].nunique()
     return f"{question}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
 

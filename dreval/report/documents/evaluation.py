@@ -63,6 +63,7 @@ from dreval.report.format import (
     count_noun,
     distinct_short_names,
     format_fixed,
+    groups_text,
     join_and,
     number_word,
     p_text,
@@ -351,7 +352,8 @@ def _half_text(half: float) -> str:
 def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
     """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
     targets = interval_targets(view.recipe, view.rows)
-    if targets == [target_text("points", independent_unit(view.recipe))]:
+    unit = independent_unit(view.recipe)
+    if targets in ([target_text(target, unit)] for target in ("points", "groups")):
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
         marks = [assumptions_text(view.recipe, view.rows)] if has_target else []
         return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
@@ -532,7 +534,8 @@ def _headline(results: Results, view: ResultView) -> str:
     settings += [count_noun(int(anchors), "anchor")] if anchors else []
     settings += [] if seed is None else [f"seed {seed}"]
     setting_text = f" ({'; '.join(settings)})" if len(view.scales) > 1 else f" ({', '.join(settings)})" * bool(settings)
-    return f"{names}{failed}: {format_number(recipe.get('n'))} points{shape}{setting_text}"
+    groups = f" in {groups_text(recipe['groups'])}" if recipe.get("groups") else ""
+    return f"{names}{failed}: {format_number(recipe.get('n'))} points{groups}{shape}{setting_text}"
 
 
 def answers_of_tests(view: ResultView) -> list[str]:
@@ -575,6 +578,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
     return [
         ("Data", str(recipe.get("dataset") or "(array)")),
         ("Points n", format_number(recipe.get("n"))),
+        *([("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []),
         ("Columns p", format_number(recipe.get("p"))),
         ("Metric", metric_text(recipe, short=True)),
         ("Anchors", format_number(anchors) if anchors else "all points"),

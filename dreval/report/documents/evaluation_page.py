@@ -69,6 +69,7 @@ from dreval.report.format import (
     count_noun,
     decisive_p,
     format_fixed,
+    groups_text,
     join_and,
     number_word,
     short_names,
@@ -188,7 +189,8 @@ def page_question(results: Results, view: ResultView, dimensions: Mapping[str, i
     classes = f" of {count_noun(n_classes, 'class', 'classes')}" if n_classes else ""
     target = join_and([str(d) for d in sorted(set(dimensions.values()))])
     size = f", {p:,} → {target} dimensions" if p and target else ""
-    return f"{question} {count_noun(n, 'point')}{classes}{size}."
+    groups = f" in {groups_text(view.recipe['groups'])}" if view.recipe.get("groups") else ""
+    return f"{question} {count_noun(n, 'point')}{groups}{classes}{size}."
 
 
 def headline(view: ResultView) -> str:

@@ -18,7 +18,7 @@ from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report.comparison_view import test_assumptions
 from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed, scheme_text
-from dreval.report.format import count_noun, join_and, number_word
+from dreval.report.format import count_noun, groups_text, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
 from dreval.report.result_view import (
@@ -106,6 +106,7 @@ ADJUSTMENT_PHRASES = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjam
 INTERVAL_KINDS = {words: kind for kind, words in intervals.METHODS.items()}
 PAIR_TEST_PHRASES = {
     "jackknife": "jackknife standard errors (for independent points, coordinates treated as fixed)",
+    "group_jackknife": "standard errors from groups left out (for independent groups, coordinates treated as fixed)",
     "classes": "jackknife standard errors over the classes",
     "anchors": "standard errors from the anchors",
     "subsampling": "standard errors from random halves of the points",
@@ -200,6 +201,7 @@ def _setting_sentences(
         else []
     )
     texts += [f"{settings['anchors']:,} anchors drawn at random"] if isinstance(settings.get("anchors"), int) else []
+    texts += [groups_text(settings["groups"])] if settings.get("groups") else []
     texts += [f"random seed {settings['random_state']}"] if settings.get("random_state") is not None else []
     if texts:
         yield f"Settings: {', '.join(texts)}."

@@ -30,7 +30,7 @@ from dreval.records.points import Embedding, LocalDistortion, PerturbationScore,
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.format import count_noun, join_and, percent
+from dreval.report.format import count_noun, groups_text, join_and, percent
 from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
 from dreval.report.result_view import measure_title, parameter_text
 
@@ -209,7 +209,10 @@ def measure_findings(record: MeasureRecord) -> list[RecordFinding]:
         case "stability" if isinstance(record, Stability):
             over = str(record.recipe["parameters"].get("over", "runs"))
             ends = {"low": parts["conf_low"], "high": parts["conf_high"], "level": "95 %"}
-            numbers |= {"runs": record.n_resamples, "over": "seeds and halves" if over == "both" else over, **ends}
+            over = {"both": "seeds and halves", "groups": "runs without a group"}.get(over, over)
+            groups = record.recipe["parameters"].get("groups", "")
+            over += f" of {groups}" if groups and over == "halves" else f" ({groups})" if groups else ""
+            numbers |= {"runs": record.n_resamples, "over": over, **ends}
         case _:
             kind, numbers["title"] = "measure.other", record.title
     caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""
@@ -347,6 +350,11 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
     settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
     settings += [count_noun(anchors, "anchor")] if anchors else []
+    settings += (
+        []
+        if data.groups is None
+        else [groups_text({"count": len(data.groups.classes), "name": data.groups.printed_name})]
+    )
     settings += [] if data.labels is None else ["labels"]
     settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
     return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])

@@ -180,7 +180,9 @@ def stability_figure(
 def _stability_title(stability: Stability) -> tuple[str, str]:
     """Return the method, and below it the kind of replicates with the value."""
     over = stability.recipe["parameters"]["over"]
-    replicate_kind = {"seeds": "other seeds", "halves": "halves"}.get(over, "seeds and halves")
+    replicate_kind = {"seeds": "other seeds", "halves": "halves", "groups": "without a group"}.get(
+        over, "seeds and halves"
+    )
     value = format_fixed(stability.value, 2 if abs(stability.value) >= 0.01 else 3)
     return short_name(str(stability.recipe["source"]), MAX_NAME_LETTERS), f"stability {value}, {replicate_kind}"
 
