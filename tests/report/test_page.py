@@ -18,7 +18,7 @@ from dreval.errors import InputError
 from dreval.registry import MEASURES
 from dreval.report.best_sets import normalized_score
 from dreval.report.documents.closing import _formula_and_reference
-from dreval.report.findings import cautions, embedding_order, standing, verdict
+from dreval.report.findings import cautions, standing, verdict
 from dreval.report.format import short_names
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
@@ -441,9 +441,9 @@ def test_cards_say_where_an_embedding_is_best_and_warn(reports, case):
     view = read_results(results)
     cards = dict(re.findall(r'<article class="card">\n<h3 title="([^"]*)">(.*?)</article>', page, re.S))
 
-    assert [*cards] == [*embedding_order(view), *view.failed]
+    assert [*cards] == [*view.ranked, *view.failed]
     topics = {column.topic for column in view.main_columns if column.ranks and column.values and column.topic}
-    for name in embedding_order(view):
+    for name in view.ranked:
         warnings_of = cautions(view, name)
         assert str(html_sentence(standing(view, name).predicate)) in cards[name]
         assert str(html_sentence(warnings_of[0].predicate if warnings_of else "")) in cards[name]
@@ -467,7 +467,7 @@ def test_bars_run_from_chance_to_perfect(reports):
     shares = [
         min(max(normalized_score(column, column.values[name], column.cells[name].chance), 0.0), 1.0)
         for column in view.by_goal
-        for name in embedding_order(view)
+        for name in view.ranked
     ]
 
     assert widths == pytest.approx([100 * share for share in shares if share > 0], abs=0.06)
@@ -481,7 +481,7 @@ def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
 
     assert re.findall(r'<svg class="map big" viewBox="[^"]*" role="img" aria-label="Map (m\d+),', page) == [
-        *embedding_order(read_results(results))[:8]
+        *read_results(results).ranked[:8]
     ]
     assert "The first 8 of 12 embeddings; results.plot(names=[…]) draws others." in page
     assert page.count('<article class="card">') == 12

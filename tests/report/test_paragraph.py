@@ -21,7 +21,7 @@ from dreval.glossary import format_p
 from dreval.references import reference
 from dreval.report.documents.methods import MARKUPS, methods
 from dreval.report.documents.paragraph import MAX_METHODS_WORDS, MAX_WORDS, measure_paragraph
-from dreval.report.findings import BEST, BEST_MAP, BEST_SET, verdict
+from dreval.report.findings import verdict
 from dreval.report.format import p_text
 from dreval.report.result_view import read_results
 
@@ -151,7 +151,7 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
     for answer in verdict(view):
         assert answer.question == "Caution" or f"For {answer.question.lower()}, " in text
         for finding in answer.findings:
-            if finding.kind in (BEST, BEST_MAP, BEST_SET):
+            if finding.kind in ("result.best", "result.best_map", "result.best_set"):
                 assert f"{finding.subject[0]}" in text.partition(f"For {answer.question.lower()}, ")[2]
     rows = full_results.table
     rows = rows[rows["test"] == "hsic"]

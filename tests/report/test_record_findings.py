@@ -24,14 +24,15 @@ from dreval.records.points import LocalDistortion, PerturbationScore, Singularit
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import small, study, sweep, tests
-from dreval.report.record_findings import RECORD_PHRASES, RecordFinding, findings_text, significant
+from dreval.report.findings import Finding, findings_text, phrases
+from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 
 X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 3, 1, 1]
 NUMBER = re.compile(r"(?<![\w.])<?[\N{MINUS SIGN}-]?(?:\d[\d,]*\.\d+|\.\d+|\d[\d,]*)(?!\w)")
 
 
-def text_of(findings: Iterable[RecordFinding]) -> str:
+def text_of(findings: Iterable[Finding]) -> str:
     """Return the findings as plain text."""
     return sentence(findings_text(findings))
 
@@ -166,7 +167,7 @@ def protocol() -> Any:
     return dreval.protocol.protocol.ProtocolStatus("folder", 1, table, ())
 
 
-Case = tuple[Callable[[], Iterable[RecordFinding]], list[float]]  # findings, and the numbers recomputed by hand
+Case = tuple[Callable[[], Iterable[Finding]], list[float]]  # findings, and the numbers recomputed by hand
 HALVES = {"conf_low": 0.6, "conf_high": 0.8}
 ENDS = list(clopper_pearson(4, 99))
 CASES: dict[str, Case] = {
@@ -280,7 +281,7 @@ def test_every_number_is_that_of_the_record(case: str) -> None:
     fixed = {
         float(number)
         for finding in findings
-        for literal, *_ in string.Formatter().parse(RECORD_PHRASES[finding.kind])
+        for literal, *_ in string.Formatter().parse(phrases()[finding.kind])
         for number in re.findall(r"\d+", literal)
     }
     unused = set(facts)
@@ -313,13 +314,17 @@ def test_the_cases_have_every_kind() -> None:
     ]
     texts = " ".join(sentence(summary.parts[0].text) for summary in summaries)
     assert "Seeds change nothing in pca: " in sentence(" ".join(study.study_notes(status_with_seeds, full=False)))
-    remaining = set(RECORD_PHRASES) - kinds - {"study.deterministic"}
+    remaining = (
+        {kind for kind in phrases() if not kind.startswith(("result.", "comparison."))}
+        - kinds
+        - {"study.deterministic"}
+    )
     assert {kind.split(".")[0] for kind in remaining} <= {
         "embedding", "map", "dataset", "evaluation", "cost", "method", "protocol", "components", "evaluated", "scores"
     }  # fmt: skip
     remaining = {kind for kind in remaining if kind.split(".")[0] not in ("evaluated", "scores")}  # in tests of both
     for kind in remaining:
-        longest = max((text for text, *_ in string.Formatter().parse(RECORD_PHRASES[kind])), key=len)
+        longest = max((text for text, *_ in string.Formatter().parse(phrases()[kind])), key=len)
         assert longest.strip() in texts.replace("{{", "{"), kind
 
 

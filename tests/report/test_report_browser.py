@@ -19,7 +19,6 @@ from report_cases import simulated_results
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.report.figures.page import MAP_SIZE, fit_points
-from dreval.report.findings import embedding_order
 from dreval.report.result_view import read_results
 from dreval.report.write import write_report
 
@@ -285,7 +284,7 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
 
 def map_selector(results: dreval.Results, name: str) -> str:
     """Return the expression of the map of an embedding."""
-    place = embedding_order(read_results(results)).index(name)
+    place = read_results(results).ranked.index(name)
     return f"document.querySelector('.big[data-map=\"{place}\"]')"
 
 
@@ -353,7 +352,7 @@ def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, r
         lines = browser.evaluate(f"{drawing}.querySelector('.spokes').getAttribute('d')")
         assert lines.count("L") == len(sets["lost"])
     rows = browser.evaluate("[...document.querySelectorAll('.now tbody tr')].map((r) => r.cells[1].textContent)")
-    order = embedding_order(read_results(results))
+    order = read_results(results).ranked
     assert rows == [str(len(neighbor_sets(results, name, 7)["kept"])) for name in order]
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == NO_MARKS
@@ -410,7 +409,7 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
     """The content of the box fills the map of that embedding, with marks; a double click resets."""
     browser.open(page, 1280)
     views = "[...document.querySelectorAll('.big')].map((e) => e.getAttribute('viewBox'))"
-    drawing, order = map_selector(results, "pca"), embedding_order(read_results(results))
+    drawing, order = map_selector(results, "pca"), read_results(results).ranked
     original = browser.evaluate(views)
     x, y = scroll_to_point(browser, results, "pca", 7)
     browser.drag(x - 20, y - 16, x + 20, y + 16)
@@ -462,7 +461,7 @@ def test_a_point_has_its_name_and_rings_in_every_embedding(
 def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
     """A map takes the focus; arrow keys go from point to point, which are announced, pinned and enlarged."""
     browser.open(page, 1280)
-    first = embedding_order(read_results(results))[0]
+    first = read_results(results).ranked[0]
     browser.evaluate("document.querySelector('.big').scrollIntoView()")
     browser.evaluate("[...document.querySelectorAll('#measures summary')].pop().focus()")
     browser.press("Tab")

@@ -20,7 +20,7 @@ from dreval.report.document import (
     TermEntry,
     Terms,
 )
-from dreval.report.findings import embedding_order, metric_text
+from dreval.report.findings import metric_text
 from dreval.report.format import (
     ADJUSTMENTS,
     join_and,
@@ -125,7 +125,7 @@ LIMITS = {
 
 def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
     """Return conclusions that do not follow, each with the reason; only those that apply."""
-    contenders = [name for name in embedding_order(view) if name in view.contenders]
+    contenders = [name for name in view.ranked if name in view.contenders]
     several, columns = len(contenders) > 1, view.main_columns
     has_interval = [cell.has_interval for column in columns for cell in column.cells.values() if not cell.missing]
     tested = any(view.best_set(column).tested for column in columns)

@@ -17,7 +17,6 @@ from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
 from dreval.report.comparison_findings import (
     CAUTION,
-    LARGER,
     VERDICT_TEXTS,
     comparison_answers,
     verdict_on_margin,
@@ -247,7 +246,8 @@ def _verdict_text(row: Mapping[str, Any], alpha: float, with_p: bool) -> str:
     verdict = verdict_on_margin(row, alpha)
     adjusted = row["p_equivalence_adjusted"]
     p = row["p_equivalence"] if math.isnan(adjusted) else adjusted
-    return f"{VERDICT_TEXTS[verdict]}{f' ({p_text(p, alpha)})' if with_p and verdict != LARGER and p == p else ''}"
+    has_p = with_p and verdict != "comparison.larger" and not math.isnan(p)
+    return VERDICT_TEXTS[verdict] + f" ({p_text(p, alpha)})" * has_p
 
 
 def _measure_rows_table(

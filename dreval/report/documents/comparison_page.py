@@ -14,8 +14,6 @@ from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.report._svg import inline_svg
 from dreval.report.comparison_findings import (
-    EQUIVALENT,
-    LARGER,
     VERDICT_TEXTS,
     comparison_answers,
     verdict_on_margin,
@@ -101,7 +99,11 @@ MAX_PANELS = 6  # maps of the first screen
 MAX_ACROSS = 6  # embeddings side by side in the table of all measures
 MAX_MARGINS = 6  # margins from 0 to the end of the axis; larger differences are drawn there
 MAX_OPEN_TESTS = 8  # rows of overall tests that are not folded
-EQUIVALENCE_WORDS = {**VERDICT_TEXTS, EQUIVALENT: "equivalent", LARGER: "larger than the margin"}
+EQUIVALENCE_WORDS = {
+    **VERDICT_TEXTS,
+    "comparison.equivalent": "equivalent",
+    "comparison.larger": "larger than the margin",
+}
 LIMITS_WITHIN = (
     ("One embedding comes from the better method.", "One run each was compared: other seeds can give another order."),
     ("Two embeddings without a significant difference are alike.", "Only a margin shows that: compare(margin=…)."),
@@ -438,7 +440,7 @@ def _difference_row(
     verdict = verdict_on_margin(row, alpha)
     p = row["p_equivalence"] if math.isnan(row["p_equivalence_adjusted"]) else row["p_equivalence_adjusted"]
     is_clear = row["equivalence"] != "not shown"
-    small = [p_text(p, alpha)] if verdict != LARGER and p == p else []
+    small = [p_text(p, alpha)] if verdict != "comparison.larger" and p == p else []
     return [*cells, Cell(EQUIVALENCE_WORDS[verdict], "text", "" if is_clear else "soft", small=small)]
 
 

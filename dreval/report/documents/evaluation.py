@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
-from dreval.report.best_sets import leading_column
+from dreval.report.best_sets import question_columns
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
@@ -44,11 +44,6 @@ from dreval.report.document import (
     Column as TableColumn,
 )
 from dreval.report.findings import (
-    ALL_POOR,
-    ALSO_BEST,
-    EVEN_BEST_POOR,
-    FURTHER_SETS,
-    NO_DIFFERENCE,
     NULL_DATA_NAMES,
     best_mark_text,
     metric_text,
@@ -188,7 +183,7 @@ def _measure_head(column: Column, name: str, k: int | None) -> str:
         for key, value in parameters.items()
         if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
     }
-    setting_text = f"({parameter_text(parameters_text(settings))})" if settings else ""
+    setting_text = f"({parameter_text(settings)})" if settings else ""
     return " ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")]))
 
 
@@ -220,12 +215,6 @@ def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = Tru
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, has_hint), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
-
-
-def question_columns(view: ResultView) -> tuple[Column, ...]:
-    """Return the measure that stands for each question."""
-    topics = groupby(view.by_goal, key=lambda column: column.topic)
-    return tuple(leading_column(list(columns)) for _, columns in topics)
 
 
 def _measure_rows_table(
@@ -408,10 +397,10 @@ RERUN_HINT = "re-run"
 # That a lead is borderline is never left out: the lead is claimed without it.
 LEFT_OUT_FIRST = (
     (TESTS_ANSWER,),
-    (FURTHER_SETS,),
-    (EVEN_BEST_POOR, ALL_POOR),
+    ("result.further_sets",),
+    ("result.even_best_poor", "result.all_poor"),
     (RERUN_HINT,),
-    (ALSO_BEST, NO_DIFFERENCE),
+    ("result.also_best", "result.no_difference"),
 )
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight

@@ -18,7 +18,7 @@ from dreval.measures.core import GOALS
 from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.best_sets import borderlines, measure_rankings
+from dreval.report.best_sets import borderlines, measure_rankings, question_columns
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,
@@ -64,7 +64,7 @@ from dreval.report.figures.page import (
     point_shares,
     thumbnail,
 )
-from dreval.report.findings import cautions, embedding_order, list_names, metric_text, missing_reason, standing, verdict
+from dreval.report.findings import cautions, list_names, metric_text, missing_reason, standing, verdict
 from dreval.report.format import (
     count_noun,
     decisive_p,
@@ -78,6 +78,7 @@ from dreval.report.plot import plot
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (
     DIFFERS,
+    NEIGHBORS_PARAMETER,
     Column,
     ResultView,
     measure_title,
@@ -127,7 +128,7 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
 
 def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     """Yield the sections of a page between the answers and the limits."""
-    order = [*embedding_order(view)]
+    order = [*view.ranked]
     names = [*order, *view.failed]
     short = short_names(names, MAX_NAME_BREADTH)
     drawn = order[:MAX_PANELS] if view.has_many else order
@@ -208,19 +209,9 @@ def headline(view: ResultView) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def question_columns(view: ResultView) -> list[Column]:
-    """Return one measure a question: the one that stands for it, else the first with a better direction."""
-    chosen = []
-    for topic, part in groupby(view.by_goal, key=lambda column: column.topic):
-        columns = [column for column in part if column.ranks and column.values]
-        usual = [column for column in columns if column.bar]
-        chosen += (usual or columns)[:1] if topic else []
-    return chosen
-
-
 def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
     """Return a card for each embedding, in their order."""
-    columns = question_columns(view)
+    columns = [column for column in question_columns(view) if column.topic and column.ranks and column.values]
     mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
     value = mapped[0].title_in_sentence if mapped else ""
     cards = []
@@ -461,7 +452,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
 
 def _same_map_groups(view: ResultView) -> dict[str, tuple[str, ...]]:
     """Return for each embedding those that are the same map, with itself, in the order of the page."""
-    order = embedding_order(view)
+    order = view.ranked
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in view.names}
     for names in view.same_maps:
         members = tuple(sorted((name for name in names if name in order), key=order.index))
@@ -608,7 +599,8 @@ def _down_title(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != f"n_neighbors={view.k}"))
+    named = (NEIGHBORS_PARAMETER, str(view.k))
+    return parameter_text(dict(setting for setting in column.settings.items() if setting != named))
 
 
 def _chance_text(column: Column) -> str:
@@ -779,7 +771,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     """Yield the sections of a text between the answers and the limits."""
     all_tables = summarize(results, full=True).tables if view.computed else []
     tests = [table for table in all_tables if table.title]
-    names = [*(name for name in embedding_order(view) if name not in view.reference), *view.failed]
+    names = [*(name for name in view.ranked if name not in view.reference), *view.failed]
     items = [_text_card(view, name) for name in names if len(view.names) > 1 and not view.has_many]
     yield Section("Each embedding", [Items(items)] if items else [])
     has_values = bool(view.computed and view.by_goal)

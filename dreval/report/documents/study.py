@@ -43,7 +43,7 @@ from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
-from dreval.report.findings import metric_text
+from dreval.report.findings import Finding, metric_text, record_finding
 from dreval.report.format import (
     count_noun,
     format_fixed,
@@ -51,7 +51,6 @@ from dreval.report.format import (
     number_word,
 )
 from dreval.report.plot import draw_comparison
-from dreval.report.record_findings import RecordFinding, record_finding
 from dreval.report.result_view import (
     Column,
     make_column,
@@ -101,7 +100,7 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = ())
     )
 
 
-def study_findings(status: StudyStatus) -> list[RecordFinding]:
+def study_findings(status: StudyStatus) -> list[Finding]:
     """Return how many cells are finished, and how many of them failed."""
     count, done, failed = len(status.cells), status.count("done"), status.count("failed")
     finished = done + failed
@@ -111,7 +110,7 @@ def study_findings(status: StudyStatus) -> list[RecordFinding]:
     return [record_finding(f"study.{kind}", **numbers)]
 
 
-def next_steps(status: StudyStatus) -> list[RecordFinding]:
+def next_steps(status: StudyStatus) -> list[Finding]:
     """Return how to continue a study."""
     if not status.complete and status.count("done") + status.count("failed"):
         return [record_finding("study.continue")]
@@ -151,7 +150,7 @@ def _study_table(status: StudyStatus) -> Table:
     return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
 
-def failure_findings(status: StudyStatus) -> list[RecordFinding]:
+def failure_findings(status: StudyStatus) -> list[Finding]:
     """Return why cells failed; failures of one argument by one requirement are one finding, whatever the values."""
     failures: dict[Any, list[int]] = {}
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):

@@ -32,6 +32,7 @@ from dreval.report.documents.evaluation_page import visible_rows
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep
+from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import (
     count_noun,
     join_and,
@@ -39,7 +40,6 @@ from dreval.report.format import (
     setting_text,
     value_text,
 )
-from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.result_view import (
     make_column,
     measure_text,
@@ -74,7 +74,7 @@ def sweep_summary(sweep: Sweep, full: bool) -> Document:
     )
 
 
-def sweep_answers(sweep: Sweep) -> list[list[RecordFinding]]:
+def sweep_answers(sweep: Sweep) -> list[list[Finding]]:
     """Return the findings of each measure, and the limits of all."""
     return [*(sweep_findings(sweep, name) for name in sweep.measures), sweep_limits(sweep)]
 
@@ -94,7 +94,7 @@ def sweep_notes(sweep: Sweep, full: bool) -> list[Note | str]:
     return [*unevaluated, *(note for note in sweep.notes if full or note.code != FEW_CODE)]
 
 
-def sweep_limits(sweep: Sweep) -> list[RecordFinding]:
+def sweep_limits(sweep: Sweep) -> list[Finding]:
     """Return the warning of few replicates, and what the best set does not show."""
     count = sweep.recipe["parameters"]["n_replicates"]
     needed = [RELIABLE_REPLICATES, *(dict(note.values)["needed"] for note in sweep.notes if note.code == FEW_CODE)]
@@ -102,7 +102,7 @@ def sweep_limits(sweep: Sweep) -> list[RecordFinding]:
     return [*few, record_finding("sweep.caution")]
 
 
-def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFinding]:
+def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[Finding]:
     """Return which setting is best by a measure, which are not significantly worse, and the nearest one that is.
 
     Examples

@@ -15,7 +15,16 @@ from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, Independen
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, is_smallest, noise_text, smallest_p_text
+from dreval.report.findings import (
+    NULL_DATA_NAMES,
+    RESIDUAL,
+    Finding,
+    findings_text,
+    is_smallest,
+    noise_text,
+    record_finding,
+    smallest_p_text,
+)
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -26,7 +35,6 @@ from dreval.report.format import (
     setting_text,
     without_zero,
 )
-from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
@@ -90,7 +98,7 @@ def test_summary(test: IndependenceTest, full: bool) -> Document:
     )
 
 
-def test_findings(test: IndependenceTest) -> list[RecordFinding]:
+def test_findings(test: IndependenceTest) -> list[Finding]:
     """Return the conclusion of a test of independence, and what p does not say."""
     variables = test.recipe.get("labels", test.variables)
     scheme = test.recipe.get("parameters", {}).get("permutation", "free")
@@ -110,7 +118,7 @@ def test_name(name: str) -> str:
     return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
-def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[RecordFinding]:
+def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[Finding]:
     """Return the limits of a p by resampling: too few resamples, the smallest p possible, and a borderline p."""
     count, (low, high) = test.n_resamples, test.p_interval
     if test.p_kind in ("exact", "asymptotic", "approximate") or not count or low != low:
@@ -178,7 +186,7 @@ def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Document:
     return record_summary(title, findings, [Table("", columns, rows)], full=full, settings=settings)
 
 
-def sensitivity_findings(sensitivity: Sensitivity) -> list[RecordFinding]:
+def sensitivity_findings(sensitivity: Sensitivity) -> list[Finding]:
     """Return at how many values of the setting the test rejects, and at its default."""
     table, setting = sensitivity.table, sensitivity.setting
     ps = table["p_value"].astype(float)
@@ -228,7 +236,7 @@ def certificate_summary(certificate: Certificate, full: bool) -> Document:
     return record_summary(title, findings, tables, certificate.notes, full=full, settings=settings, call=call)
 
 
-def certificate_findings(certificate: Certificate) -> list[RecordFinding]:
+def certificate_findings(certificate: Certificate) -> list[Finding]:
     """Return whether a test rejects Definition 1, and whether the embedding predicts held-out data at all."""
     name, held_out, tests = certificate.name, certificate.held_out, []
     findings = []
@@ -299,7 +307,7 @@ def _noise_codes(test: NoiseTest) -> tuple[str, ...]:
     return ("noise.columns",) if test.p_value <= test.extra["alpha"] else ("noise.columns", "noise.plug_in")
 
 
-def noise_findings(test: NoiseTest) -> list[RecordFinding]:
+def noise_findings(test: NoiseTest) -> list[Finding]:
     """Return the conclusion of a noise test, its limits, and how many points are distinguished from noise."""
     null, alpha = str(test.extra["null"]), test.extra["alpha"]
     numbers = {"source": str(test.recipe.get("source", "The method")), "p": test.p_value}
