@@ -401,7 +401,7 @@ class ForestRow:
     low: float
     high: float
     mark: str
-    advantage: str
+    difference: str
     p: str
 
 
