@@ -35,7 +35,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import NEIGHBORS_PARAMETER, read_results
+from dreval.report.result_view import NEIGHBORS_PARAMETER, collapsed_embeddings, read_results
 
 MAX_CLAUSES = 6  # clauses of one question, "A is better than B and C"; the table of pairs has further ones
 MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
@@ -188,9 +188,7 @@ class _Facts:
         """Return clauses, each with its verb: "A is better than B, and C is better than D"."""
         parts: list[str] = []
         if len(clauses) == 1 and len(clauses[0][1]) == 1 and len(clauses[0][0]) == len(self.order) - 1 > 2:
-            return (
-                f"{list_names(clauses[0][1], MAX_NAMES)} is worse than all {number_word(len(clauses[0][0]))} others{by}"
-            )
+            return f"{list_names(clauses[0][1])} is worse than {self.names_or_all(clauses[0][1], clauses[0][0])}{by}"
         for better, worse in clauses:
             verb = ("are" if len(better) > 1 else "is") + " better"
             than = "" if self.has_two else f"than {self.names_or_all(better, worse)}"
@@ -200,17 +198,17 @@ class _Facts:
         listed = ", and ".join(parts) if len(parts) == 2 else f"{'; '.join(parts[:-1])}; and {parts[-1]}"
         return f"{by.strip()} {listed}".strip()
 
-    def names_or_all(self, better: Sequence[str], worse: Sequence[str]) -> str:
-        """Return the names of the worse embeddings, or that they are all others; very many are counted."""
-        left, n_others = [name for name in self.order if name not in (*better, *worse)], len(self.order) - len(better)
-        if len(worse) > 2 and not left:
-            return f"all {number_word(len(worse))} others"
-        if len(worse) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
-            return list_names(worse, MAX_NAMES)
+    def names_or_all(self, names: Sequence[str], others: Sequence[str]) -> str:
+        """Return the names of other embeddings, or of many that they are all others; very many are counted."""
+        left, n_others = [name for name in self.order if name not in (*names, *others)], len(self.order) - len(names)
+        if len(others) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
+            return list_names(others, MAX_NAMES)
+        if not left:
+            return "all others"
         return (
-            f"all others but {list_names(left, MAX_NAMES)}"
+            f"all others but {list_names(left)}"
             if len(left) <= MAX_EXCEPTIONS
-            else f"{len(worse)} of {n_others} others"
+            else f"{len(others)} of {n_others} others"
         )
 
     def winning_values(self, measures: Sequence[str], better: str) -> str:
@@ -238,10 +236,13 @@ class _Facts:
         yield from self.equivalences(question, measures) if self.has_two else ()
 
     def same_maps(self, question: str) -> Iterator[Finding]:
-        """Yield the embeddings that are the same map."""
+        """Yield the embeddings that are the same map, and those that are in one place."""
         kind = "same_values" if self.comparison.families else "same_map"
         groups = [self.ordered({*group} & {*self.order}) for group in self.same]
         yield from (_finding(kind, question, subject=names) for names in groups if len(names) > 1)
+        results = self.comparison.results
+        collapsed = () if results is None else self.ordered({*collapsed_embeddings(results)} & {*self.order})
+        yield from [Finding("result.collapsed", question, collapsed)] if collapsed else []
 
     def better(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which embeddings are better than which others, pairs that differ by the same measures together."""
@@ -262,6 +263,14 @@ class _Facts:
                 yield _finding("better", question, by, rows, clauses=listed, clauses_text=text)
         if further:
             yield _finding("further_pairs", question, measures, further, count=f"{len(further):,}")
+        by = [name for name in measures if significant_pairs(self.pairs[name])]
+        pairs = {name: {*map(frozenset, self.tested_pairs(name))} for name in by}
+        left = {name: names - {*map(frozenset, significant_pairs(self.pairs[name]))} for name, names in pairs.items()}
+        rows = [row for name, names in left.items() for row in self.rows([name], names)]
+        if rows and self.comparison.families and not self.has_two:  # of one data set the table has letters
+            yield _finding(
+                "no_other_pair", question, by, rows, by="" if len(by) == len(measures) else self.by(by, question)
+            )
 
     def tied(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which significant pairs have values that overlap over all orders of ties."""

@@ -72,6 +72,7 @@ IN_PARENTHESES = (  # kinds whose values are in parentheses
     "result.same_value",
     "result.noise",
     "result.alone_noise",
+    "result.named_noise",
 )
 
 
@@ -266,7 +267,7 @@ def _quote(finding: Finding) -> str:
     value, unit = low if low == high else f"{low} to {high}", PERCENT * _is_percent(column)
     if unit:
         value = f"{value}{unit} {share_text(column)}"
-    elif finding.kind == "result.value" or _measures_text(finding) != column.by_text:
+    elif finding.kind in ("result.value", "result.named_value") or _measures_text(finding) != column.by_text:
         value = f"{column.noun_in_sentence} {value}"
     parts = [f"{list_names(finding.others)} {texts['next']}{unit}"] if "next" in texts else []
     if "chance" in texts:
@@ -353,8 +354,10 @@ FIELDS: Mapping[str, Callable[[Finding], str]] = {
 # The answer to each question.
 
 
-def verdict(view: ResultView) -> list[Answer]:
+def verdict(view: ResultView, in_full: bool = True) -> list[Answer]:
     """Return the findings of a report: an answer to each question, in order, and the cautions.
+
+    Without ``in_full``, or of many embeddings, an answer is about the one measure that stands for its question.
 
     An embedding is best if it is in the best set of ``Results.ranking``. If the measures of a question have different
     best sets, each set is named with its measures; their intersection is the best set of no measure.
@@ -362,7 +365,7 @@ def verdict(view: ResultView) -> list[Answer]:
     named, is_counted, answers = set[str](), False, list[Answer]()
     for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
         columns_of_question = [column for column in columns if column.ranks and column.compared_values]
-        findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
+        findings = _question_findings(view, question, columns_of_question, in_full) if columns_of_question else []
         for place, finding in enumerate(findings):
             if finding.kind == "result.best_map" and named.issuperset(finding.subject):  # equal maps are named once
                 findings[place] = replace(finding, kind="result.best")
@@ -375,20 +378,20 @@ def verdict(view: ResultView) -> list[Answer]:
         row
         for answer in answers
         for finding in answer.findings
-        if finding.kind in ("result.noise", "result.alone_noise")
+        if finding.kind in ("result.noise", "result.alone_noise", "result.named_noise")
         for row in finding.rows
     }
     warnings = [*_warnings(view, stated), *_remarks(view, named)]
     return [*answers, *([Answer("Caution", tuple(warnings))] if warnings else [])]
 
 
-def _question_findings(view: ResultView, question: str, columns: list[Column]) -> list[Finding]:
+def _question_findings(view: ResultView, question: str, columns: list[Column], in_full: bool) -> list[Finding]:
     """Return the findings of one question."""
     contenders = [name for name in view.contenders if name not in view.unranked]
     if len(contenders) == 1:
         return _lone_findings(view, question, columns, contenders[0])
     total = _numbers_of_question(view, columns)
-    columns = columns if len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
+    columns = columns if in_full and len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
     any_tested = any(view.best_set(column).tested for column in view.main_columns)
     by_outcome: dict[str, list[Column]] = {}
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
@@ -412,6 +415,10 @@ def _question_findings(view: ResultView, question: str, columns: list[Column]) -
         if outcome:
             by_outcome.setdefault(outcome, []).append(column)
     findings = _best_findings(view, question, list(rankings.values()), total)
+    mixing = [column for column in columns if column.aims_at_chance]
+    if mixing and all(is_poor(column, column.cells[name]) for column in mixing for name in column.compared_values):
+        rows = rows_of(mixing, contenders)
+        findings.insert(0, Finding("result.unmixed", question, tuple(contenders), tuple(mixing), {}, rows))
     for outcome, outcome_columns in by_outcome.items():
         if outcome in ("result.only_value", "result.untested"):
             findings += [_quoted(view, outcome, question, [column], total) for column in outcome_columns]
@@ -426,8 +433,11 @@ def _lone_findings(view: ResultView, question: str, columns: list[Column], name:
     total = _numbers_of_question(view, columns)
     noise = [column for column in columns if is_at_chance(column, column.cells[name])]
     clear = [column for column in columns if column not in noise]
-    findings = [_quoted(view, "result.value", question, [leading_column(clear)], total)] if clear else []
-    findings += [_quoted(view, "result.alone_noise", question, noise, total)] if noise else []
+    kinds = (
+        ("result.value", "result.alone_noise") if len(view.names) == 1 else ("result.named_value", "result.named_noise")
+    )
+    findings = [_quoted(view, kinds[0], question, [leading_column(clear)], total)] if clear else []
+    findings += [_quoted(view, kinds[1], question, noise, total)] if noise else []
     if clear and all(is_poor(column, column.cells[name]) for column in clear):
         findings.append(Finding("result.alone_poor", question, (name,), tuple(clear), {}, rows_of(clear, [name])))
     return findings
@@ -759,6 +769,18 @@ def _failed_finding(view: ResultView, names: Iterable[str], with_reason: bool = 
     )
 
 
+def missing_findings(view: ResultView) -> Iterator[Finding]:
+    """Yield which computed embeddings have no value by which measures; measures of the same embeddings together."""
+    columns_by_names: dict[tuple[str, ...], list[Column]] = {}
+    for column in view.by_goal:
+        names = tuple(name for name in view.ranked if name not in column.values)
+        columns_by_names.setdefault(names, []).append(column)
+    for names, columns in columns_by_names.items():
+        if names:
+            titles = tuple(column.title_in_sentence for column in columns)
+            yield Finding("result.missing", "Caution", names, tuple(columns), {"measures": titles})
+
+
 def standing(view: ResultView, name: str) -> Finding:
     """Return for which questions an embedding is in the best set of every measure, and for which of some.
 
@@ -876,14 +898,17 @@ def is_smallest(row: Mapping[str, Any]) -> bool:
 
 
 def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
-    """Return that the p of a test is the smallest that its resamples can give, in words."""
-    resamples_text = count_noun(int(row["n_resamples"]), resample_noun(row, scheme))
-    return f"{p_text(float(row['p_value']))} is the smallest that {resamples_text} can give"
+    """Return the smallest p that the resamples of a test can give, if p is that or it is above the level; else ""."""
+    count = int(row["n_resamples"])
+    if not is_smallest(row) and not (count and 1 / (count + 1) > LEVEL):
+        return ""
+    smallest = float(row["p_value"]) if is_smallest(row) else 1 / (count + 1)
+    return f"{p_text(smallest)} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
 
 
 def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str:
     """Return the limit that the number of resamples sets to p, where a p is at it, in words; else an empty text."""
-    return "; ".join(dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests if is_smallest(row)))
+    return "; ".join(filter(None, dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests)))
 
 
 NULL_DATA_NAMES = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
@@ -901,7 +926,7 @@ def noise_text(row: Mapping[str, Any], results: Results, display_name: str | Non
     """Return the result of a noise test of an embedding, and for how many points, with an optional display name."""
     name, null, p = display_name or row["embedding"], row["variable"], float(row["p_value"])
     adjusted = float(row["p_adjusted"])
-    limit = f"; {limit_text(row)}" if is_smallest(row) else ""
+    limit = f"; {text}" if (text := limit_text(row)) else ""
     p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
     if p != p:
         return f"{name}: no noise test."

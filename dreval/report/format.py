@@ -91,6 +91,17 @@ def half_width(value: float, low: float, high: float, places: int) -> str:
     return f"{format_fixed(low, places)} to {format_fixed(high, places)}"
 
 
+def keep_equations(text: str, blank: str = "\u00a0") -> str:
+    """Return text whose equations, as "k = 15" and "p = .03", have another blank, at which no line breaks.
+
+    Examples
+    --------
+    >>> keep_equations("best (p = .03, k = 10), a <b>", "~")
+    'best (p~=~.03, k~=~10), a <b>'
+    """
+    return re.sub(r"(?<=\w) ([=<≤≥]) (?=\S)", rf"{blank}\1{blank}", text)
+
+
 def without_zero(number: str) -> str:
     """Return a number below one without the zero before the point, to be short.
 

@@ -322,14 +322,17 @@ def measure_title(name: str) -> str:
     return f"{card.title} ({card.symbol})"
 
 
+def measure_phrase(name: str) -> str:
+    """Return the title of a measure within a sentence; a name without a card is unchanged."""
+    return title_in_sentence(MEASURES.card(name).title) if name in MEASURES else name
+
+
 def measure_text(rows: Any) -> str:
     """Return the title of a measure with its parameters, and its direction where lower is better."""
-    card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = parameter_text(str(rows["parameters"].iloc[0]))
-    title = title_in_sentence(card.title)
-    return ", ".join(
-        filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
-    )
+    name, parameters = str(rows["measure"].iloc[0]), parameter_text(str(rows["parameters"].iloc[0]))
+    direction = MEASURES.card(name).direction
+    parts = [measure_phrase(name), parameters, "" if direction == "higher" else DIRECTIONS[direction]]
+    return ", ".join(filter(None, parts))
 
 
 NEIGHBORS_PARAMETER = "n_neighbors"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from typing import Any
@@ -19,7 +20,7 @@ from dreval.records.frames import full_name
 from dreval.report.comparison_findings import comparison_answers
 from dreval.report.comparison_view import decisive_pairs, measures_by_question
 from dreval.report.documents.comparison import comparison_summary
-from dreval.report.findings import Finding
+from dreval.report.findings import Finding, phrases
 from dreval.report.render.markup import sentence
 
 MEASURES = ("trustworthiness", "continuity", "spearman_distance", "knn_accuracy")
@@ -154,6 +155,77 @@ def check_finding(comparison: Comparison, finding: Finding, pairs: dict[str, pd.
                 (rows["test"] == "bayes") & rows["first"].isin([first, second]) & rows["second"].isin([first, second])
             ]
             assert row["better"].item() == first
+    elif finding.kind == "comparison.probably_equal":
+        for row in rows_of(comparison, finding):
+            assert row["p_rope"] > 1 - alpha
+    elif finding.kind == "comparison.probably_open":
+        for name in finding.measures:
+            rows = comparison.of(comparison.pairs, name)
+            assert (rows.loc[rows["test"] == "bayes", ["p_first", "p_rope", "p_second"]] <= 1 - alpha).all().all()
+    elif finding.kind == "comparison.further_pairs":
+        assert f"{len(finding.rows):,} more" in text
+    elif finding.kind == "comparison.no_other_pair":
+        stated = {name: {frozenset(row[1:3]) for row in finding.rows if row[0] == name} for name in finding.measures}
+        for name, names in stated.items():
+            better = {frozenset(pair) for pair in significant(pairs[name])}
+            tested = {frozenset(pair) for pair in zip(pairs[name]["first"], pairs[name]["second"], strict=True)}
+            assert names == tested - better
+            assert better
+    elif finding.kind == "comparison.margin_counts":
+        kinds = [row["equivalence"] for row in rows_of(comparison, finding)]
+        inside, open_ = kinds.count("equivalent"), kinds.count("not shown")
+        counts = (len(kinds), inside, len(kinds) - inside - open_, open_)
+        assert [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", text)] == [*counts]
+    elif finding.kind in ("comparison.untested", "comparison.without_intervals", "comparison.overall"):
+        assert not any(len(pairs[name]) for name in finding.measures)
+        lacking = {name for name in finding.subject if has_no_interval(comparison, name)}
+        assert lacking == {*finding.subject}
+    elif finding.kind == "result.collapsed":
+        assert comparison.results is not None
+        maps = comparison.results.embeddings
+        assert {*finding.subject} == {name for name in names_of(comparison) if np.ptp(maps[name], axis=0).max() == 0}
+    else:
+        assert finding.kind in CAUTIONS, finding.kind
+        is_across, margin = bool(comparison.families), comparison.recipe.get("margin")
+        assert (finding.kind == "comparison.datasets_sampled") <= is_across
+        assert (finding.kind == "comparison.held_fixed") <= (not is_across)
+        assert (finding.kind == "comparison.margin_choice") <= bool(margin)
+        left = any(len(rows) > len(significant(rows)) for rows in pairs.values())
+        assert (finding.kind == "comparison.no_proof") <= left
+
+
+CAUTIONS = (
+    *("comparison.datasets_sampled", "comparison.held_fixed", "comparison.margin_choice"),
+    "comparison.no_proof",
+)
+
+
+def test_every_kind_of_finding_has_a_check() -> None:
+    """A new sentence on a comparison needs a check that recomputes it."""
+    source = inspect.getsource(check_finding)
+    checked = {*re.findall(r'"(comparison\.\w+)"', source), *CAUTIONS, *itertools.chain(*VERDICT_KINDS.values())}
+    assert checked == {kind for kind in phrases() if kind.startswith("comparison.")}
+
+
+def rows_of(comparison: Comparison, finding: Finding) -> list[dict[str, Any]]:
+    """Return the rows of pairs of a finding."""
+    rows = {}
+    for name in finding.measures:
+        for row in comparison.of(comparison.pairs, name).to_dict("records"):
+            rows[name, row["first"], row["second"], row["test"]] = row
+    return [rows[key] for key in finding.rows]
+
+
+def names_of(comparison: Comparison) -> set[str]:
+    """Return the embeddings of a comparison."""
+    return {*comparison.standing["embedding"]}
+
+
+def has_no_interval(comparison: Comparison, name: str) -> bool:
+    """Return whether some value of an embedding has no interval."""
+    assert comparison.results is not None
+    table = comparison.results.table
+    return bool(table.loc[(table["embedding"] == name) & (table["test"] == ""), "conf_low"].isna().any())
 
 
 def tie_ranges_overlap(comparison: Comparison, name: str, first: str, second: str) -> bool:

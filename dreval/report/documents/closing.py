@@ -220,6 +220,11 @@ def glossary(view: ResultView) -> list[TermEntry]:
             "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on the map.",
         ),
         (entries, "Chance", "The expected value for a map that has nothing to do with the data."),
+        (
+            entries,
+            "Caution",
+            "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
+        ),
         (methods, f"{view.level} interval", f"Interval for one value, by {methods}."),
         (
             any(not math.isnan(row["worst"]) for row in view.rows),

@@ -73,6 +73,7 @@ from dreval.report.result_view import (
     Column,
     ResultView,
     interval_targets,
+    measure_phrase,
     measure_title,
     neighbors_of,
     parameter_text,
@@ -196,22 +197,25 @@ def _value_text(column: Column, name: str) -> str:
     return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
 
 
-def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True) -> Table:
+def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True, in_full: bool = True) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
-    for each question. ``has_hint`` is whether the text below it says how to re-run the methods.
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods; without ``in_full`` the
+    table has one measure for each question, and fewer of many embeddings.
     """
     few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
-    columns = view.by_goal if few else question_columns(view)
+    columns = view.by_goal if few and in_full else question_columns(view)
     for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
         if few:
             table, key = _measure_rows_table(view, columns, has_titles, halves)
         else:
-            table, key = _embedding_rows_table(view, columns, halves)
+            table, key = _embedding_rows_table(view, columns, halves, in_full)
         if table_width(table) <= TERMINAL_COLUMNS:
             break
+    n_further = len(view.by_goal) - len(columns)
+    key += [f"{count_noun(n_further, 'more measure')}: summary(full=True)"] if few and n_further else []
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, has_hint), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
@@ -261,9 +265,12 @@ def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return short, key
 
 
-def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: bool) -> tuple[Table, list[str]]:
+def _embedding_rows_table(
+    view: ResultView, columns: Sequence[Column], halves: bool, in_full: bool
+) -> tuple[Table, list[str]]:
     """Return the table of many embeddings below each other, and what its columns are."""
     count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
+    count = count if in_full else MAX_EMBEDDINGS_ACROSS
     names = view.ranked if len(view.computed) <= count else view.ranked[:count]
     rows: list[list[Any]] = [
         [name, *(_narrow_value(view, column, name, halves) for column in columns)] for name in names
@@ -389,10 +396,14 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
+MAX_REPEATED_SHARE = 0.1  # of the rows; more copies of rows are in a printed result
 MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
 MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
 RERUN_HINT = "re-run"
+MEASURES_IN_FULL = "measures"  # answers by all measures of a question; without them, by the one that stands for it
+NOTES_IN_FULL = "notes"
+TABLE_IN_FULL = "table"  # all measures of few embeddings; without it, those that stand for their questions
 # Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
 # That a lead is borderline is never left out: the lead is claimed without it.
 LEFT_OUT_FIRST = (
@@ -401,6 +412,10 @@ LEFT_OUT_FIRST = (
     ("result.even_best_poor", "result.all_poor"),
     (RERUN_HINT,),
     ("result.also_best", "result.no_difference"),
+    (MEASURES_IN_FULL, "result.unjudged"),
+    (NOTES_IN_FULL,),
+    (TABLE_IN_FULL,),
+    ("result.caution", "result.chance"),
 )
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
@@ -449,24 +464,27 @@ def _short_document(
     """Return the first screen of a result without some kinds of findings."""
     kinds = [kind for group in left_out for kind in group]
     has_table = bool(view.computed and view.main_columns)
-    tables = [printed_table(view, shell=shell, has_hint=RERUN_HINT not in kinds)] if has_table else []
+    options: dict[str, Any] = {"has_hint": RERUN_HINT not in kinds, "in_full": TABLE_IN_FULL not in kinds}
+    tables = [printed_table(view, shell=shell, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
     about, answers = _headline(results, view), answer_lines(view, kinds)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
-    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
+    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
+    notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
-    options: dict[str, Any] = {"about": [about], "after": after, "further": further}
+    options = {"about": [about], "after": after, "further": further}
     return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
 
 
 def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
     """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
     lines = []
-    for answer in verdict(view):
+    for answer in verdict(view, in_full=MEASURES_IN_FULL not in left_out):
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
-        text = answer._replace(findings=findings or answer.findings).text
-        lines.append((short_topic(answer.question), text))
+        if findings or answer.question != "Caution":
+            text = answer._replace(findings=findings or answer.findings).text
+            lines.append((short_topic(answer.question), text))
     tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
     return Answers([*lines, *(("Tests", text) for text in tests)])
 
@@ -486,7 +504,12 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     codes, severities = results.notes["code"], results.notes["severity"]
     assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
     notes = notes_of_table(results.notes)
-    assumption |= np.array([bool(dict(note.values).get("flatters")) for note in notes], dtype=bool)
+    many = MAX_REPEATED_SHARE * int(results.recipe.get("n") or 0)
+    values = [dict(note.values) for note in notes]
+    matter = [
+        v.get("flatters") or (c == "data.repeated" and v["rows"] > many) for c, v in zip(codes, values, strict=True)
+    ]
+    assumption |= np.array(matter, dtype=bool)
     matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
     matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
     relevant = replace(results, notes=results.notes[matters].reset_index(drop=True))
@@ -714,7 +737,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     notes = [text for _, text in _weighted_notes(results, failures=failures)]
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
-        of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
+        of = f" of {', '.join(map(measure_phrase, part['measure'].unique()))}" if len(methods) > 1 else ""
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
@@ -758,9 +781,9 @@ def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
     """Yield the notes on measures, each once, with the measures and embeddings that it refers to."""
     notes_by_text: dict[Note, dict[str, dict[str, Note]]] = {}
     for name, measure, note in zip(noted["embedding"], noted["measure"], notes_of_table(noted), strict=True):
-        notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure] = note
+        notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure_phrase(measure)] = note
     computed = [name for name in results.names if name not in results.failed]
-    measures = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "measure"]))
+    measures = list(map(measure_phrase, results.table.loc[results.table["test"] == "", "measure"].unique()))
     for common, by_embedding in notes_by_text.items():
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, measure_notes in by_embedding.items():

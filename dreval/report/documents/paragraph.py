@@ -19,13 +19,14 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, keys_by_full_name
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report.comparison_findings import comparison_answers
+from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.comparison_view import column_of, embedding_order, setting_suffix
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
 from dreval.report.findings import (
     IN_PARENTHESES,
     Finding,
     capitalized,
+    missing_findings,
     noise_text,
     phrases,
     short_number,
@@ -46,7 +47,7 @@ from dreval.report.format import (
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import Column, ResultView, read_results
 
-MAX_WORDS = 180  # of the results
+MAX_WORDS = 160  # of the results
 MAX_METHODS_WORDS = 250  # of the methods
 MAX_ITEMS = 12  # questions, measures or works
 MAX_NAMES = 8  # embeddings that a list names
@@ -56,9 +57,9 @@ MAX_TITLE_COLUMNS = 80  # columns of a terminal
 MIN_SHORT_CHANCE = 0.1  # a chance level from which two decimals are enough
 MAX_EXTRA_DECIMALS = 4  # by which a difference may have more decimals than the values
 POOR = ("result.even_best_poor", "result.all_poor", "result.alone_poor")
-SAME_MAPS = ("comparison.same_map", "comparison.same_values")
-ELSEWHERE = (*SAME_MAPS, "comparison.overall", "comparison.best_rank")  # kinds that have sentences of their own
-NOT_SIGNIFICANT = ("comparison.no_difference", "comparison.borderline")
+ON_MAPS = ("comparison.same_map", "comparison.same_values", "result.collapsed")
+ELSEWHERE = (*ON_MAPS, "comparison.overall", "comparison.best_rank")  # kinds that have sentences of their own
+NOT_SIGNIFICANT = ("comparison.no_difference", "comparison.borderline", "comparison.no_other_pair")
 QUESTIONS = {goal.title for goal in GOALS.values()}
 CAUTIONS = "Caution"  # the question of remarks and warnings
 ALPHA = 0.05  # level of the tests of independence
@@ -214,7 +215,8 @@ def _result_sentences(results: Results) -> Make:
         if left > 0:
             yield f"{capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
         yield from (capitalized(_finding_text(view, finding, write)) for finding in remarks)
-        yield from _independence_sentences(results, view, write) if write.detail.tests else ()
+        yield from (finding.text for finding in missing_findings(view))
+        yield from _independence_sentences(results, view, write)
         yield from (noise_text(row, results, isolate_name(row["embedding"])) for row in noise_rows)
         yield from _key_sentence(view, write)
 
@@ -235,11 +237,8 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     column = finding.measures[0]
     best = sorted(finding.subject, key=column.values.__getitem__, reverse=column.higher)
     is_named = len(finding.measures) == 1 and finding.numbers["measures"] > 1  # in the sentence before
-    is_named &= finding.kind != "result.value"
+    is_named &= finding.kind not in ("result.value", "result.named_value")
     text = f"{'' if is_named else f'{column.noun_in_sentence} '}{_values_text(column, best, write)}"
-    if finding.kind in ("result.value", "result.alone_noise") and len(view.names) > 1:
-        is_text = " is" * (finding.kind == "result.value")
-        text = f"{column.noun_in_sentence} of {write.names(best)}{is_text} {_values_text(column, best, write)}"
     key, details = (column.measure, column.parameters), []
     if finding.others and write.detail.next_best:
         next_value = write.value(column, finding.others[0], write.detail.next_intervals)
@@ -308,6 +307,8 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
         resamples = f"{int(in_family['n_resamples'].max()):,} permutations are too few for {of}"
         yield f"{resamples}: no adjusted p can be below {write.p(smallest).removeprefix('p = ')}."
         rows = rows[rows["family"] == ""]
+    if not write.detail.tests:
+        return
     tests_by_text: dict[str, list[str]] = {}
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
         rejects = part["p"] <= ALPHA
@@ -335,7 +336,8 @@ def _comparison_sentences(comparison: Comparison) -> Make:
     """Return a function that yields the findings on a comparison, without its cautions."""
     answers = [answer for answer in comparison_answers(comparison) if answer.question != CAUTIONS]
     findings = [finding for answer in answers for finding in answer.findings]
-    same_maps = [finding.text for finding in findings if finding.kind in SAME_MAPS]
+    on_maps = [finding.text for finding in findings if finding.kind in ON_MAPS]
+    questions = [answer for answer in answers if answer.question != TEST]
     rows = {id(finding): _pairs_of(comparison, finding) for finding in findings if finding.kind == "comparison.better"}
     has_all_pairs = not any(finding.kind == "comparison.further_pairs" for finding in findings)
     names, columns = embedding_order(comparison), {name: column_of(comparison, name) for name in comparison.measures}
@@ -347,23 +349,22 @@ def _comparison_sentences(comparison: Comparison) -> Make:
         write = replace(base, alpha=float(comparison.recipe["alpha"]))
         by = f" by {columns[comparison.measures[0]].title_in_sentence}" * is_single
         yield _opening(names, total + by, write)
-        yield from same_maps
+        yield from on_maps
         for name in comparison.measures[: write.detail.items] if data_sets else ():
             yield from _overall_sentence(comparison, name, columns[name], write)
         left_out = (*ELSEWHERE, *(() if write.detail.minor else NOT_SIGNIFICANT))
-        for question, answer_findings in answers[: write.detail.items]:
+        for question, answer_findings in questions[: write.detail.items]:
             listed = [finding for finding in answer_findings if finding.kind not in left_out]
-            listed = [
-                finding for finding in listed if finding.kind != "comparison.decided_by" or finding.numbers["reason"]
-            ]
             for place, finding in enumerate(listed):
                 text = finding.text
                 if id(finding) in rows:
                     text = f"{text[:-1]}: {_differences_text(comparison, rows[id(finding)], columns, write)}."
                 yield text if place or is_single else _with_lead(question, text, text[:1].isalpha())
-        left = len(answers) - write.detail.items
+        left = len(questions) - write.detail.items
         if left > 0:
             yield f"{capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
+        of_tests = [finding for answer in answers if answer.question == TEST for finding in answer.findings]
+        yield from (f.text for f in of_tests if f.kind != "comparison.decided_by" or f.numbers["reason"])
         if left <= 0 and not write.detail.minor and has_all_pairs:
             yield "No other difference is significant."
         shown_rows = [row for pairs in rows.values() if _are_shown(pairs, write.detail) for row in pairs]

@@ -24,11 +24,11 @@ from dreval.report._style import (
     SCALE_LIGHT,
 )
 from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.format import keep_equations
 from dreval.report.render.html import (
     N_SCALE_COLORS,
     breakable_name,
     html_sentence,
-    keep_equations,
     percent_length,
     scale_color,
     table_body,
