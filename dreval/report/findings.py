@@ -459,9 +459,9 @@ def _best_findings(
             numbers = {key: number for key, number in finding.numbers.items() if key not in ("next", "chance")}
             finding = replace(finding, numbers=numbers, others=())
             added = tuple(name for name in finding.subject if name not in groups[0][0].best)
-            if finding.kind == "result.best_set" and all(
-                _is_led_by(view, ranking, groups[0][0].best) for ranking in group
-            ):
+            first = {*groups[0][0].best}
+            leads = all(first <= {*r.best} and view.best_set(r.column).best[0] in first for r in group)
+            if finding.kind == "result.best_set" and leads:
                 finding = replace(finding, kind="result.also_best", subject=added)
         findings.append(finding)
         findings += _unjudged_findings(question, group, total)
@@ -473,11 +473,6 @@ def _best_findings(
             Finding("result.further_sets", question, (), tuple(further), numbers, rows_of(further, view.contenders))
         )
     return findings
-
-
-def _is_led_by(view: ResultView, ranking: MeasureRanking, names: Sequence[str]) -> bool:
-    """Return whether some embeddings are all in the best set of a measure, and have its best value."""
-    return {*names} <= {*ranking.best} and view.best_set(ranking.column).best[0] in names
 
 
 def _group_finding(view: ResultView, question: str, group: list[MeasureRanking], total: Mapping[str, Any]) -> Finding:

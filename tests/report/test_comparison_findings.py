@@ -430,3 +430,30 @@ def test_the_legend_has_the_marks_of_the_table_and_no_others() -> None:
         assert "comparison.without_intervals" in check_findings(comparison)
         text = str(comparison)
         assert bool(re.search(r"\d\*", text)) == bool(re.search(r"^\* ", text, re.MULTILINE))
+
+
+def test_a_map_in_one_place_is_named_in_a_comparison() -> None:
+    """The values of a map in one place say nothing of the data; the first answer names it."""
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    maps = {"flat": np.zeros((50, 2)), "a": X[:, :2], "b": X[:, 1:3]}
+    results = dreval.Evaluation(X, maps, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
+    comparison = results.compare()
+
+    check_findings(comparison)
+    assert "flat shows nothing of the data: all points are in one place." in " ".join(str(comparison).split())
+    assert "flat shows nothing of the data" in comparison.paragraph()
+
+
+def test_pairs_that_do_not_differ_are_stated_across_data_sets() -> None:
+    """Next to significant pairs a sentence says that no other pair differs; not where all differ."""
+    rng = np.random.default_rng(0)
+    levels = {"low": 0.0, "high": 1.0, "also high": 1.0}
+    rows = [(f"d{i}", name, "m", value + 0.1 * rng.normal()) for i in range(12) for name, value in levels.items()]
+    table = pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
+    comparison = dreval.compare(table, direction="higher")
+    kinds = check_findings(comparison)
+
+    assert {"comparison.better", "comparison.no_other_pair"} <= kinds
+    assert "No other pair differs significantly." in " ".join(str(comparison).split())
+    table.loc[table["embedding"] == "also high", "value"] += 5
+    assert "comparison.no_other_pair" not in check_findings(dreval.compare(table, direction="higher"))

@@ -447,6 +447,7 @@ def test_a_printed_result_is_short_whatever_its_values(results):
     lines = str(results).splitlines()
     assert len(lines) <= (30 if len(results.embeddings) <= 5 else 40), str(results)
     assert max(map(len, lines)) <= 80, str(results)
+    assert not any(re.search(r"\b[pk]( [=<≤≥])?$", line) for line in lines), str(results)
     assert len(results.paragraph().split()) <= 160, results.paragraph()
 
 
@@ -701,3 +702,26 @@ def test_half_a_unit_is_rounded_away_from_zero():
     """Sentences and tables round as a reader does who takes a number of the table."""
     assert [format_fixed(value, 2) for value in (0.975, 0.965, -0.285, -0.001)] == ["0.98", "0.97", "−0.29", "0.00"]
     assert [percent(share) for share in (0.965, 0.285, 0.975)] == ["97", "29", "98"]
+
+
+@pytest.mark.parametrize(("values", "is_stated"), [((0.1, 0.3), True), ((0.1, 0.6), False)])
+def test_batches_that_no_map_mixes_are_stated_first(values, is_stated):
+    """The answer on batches begins with it, before the map that is closest to mixed batches."""
+    rows = [measure_row(name, "ilisi", "perplexity=30", value, 0.9) for name, value in zip("ab", values, strict=True)]
+    results = make_results(rows, {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]})
+    (answer,) = (answer for answer in verdict(read_results(results)) if answer.question == "Batches")
+
+    check_document(results)
+    assert answer.text.startswith("No map mixes the batches. ") == is_stated
+
+
+@pytest.mark.parametrize(("copies", "is_printed"), [(4, False), (20, True)])
+def test_many_copies_of_rows_are_in_the_short_print(copies, is_printed):
+    """More than a tenth of the rows are told with what follows, fewer only in the full print; measures have titles."""
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    X[:copies] = X[40 : 40 + copies]
+    results = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3]}, n_neighbors=8, random_state=0).run("continuity")
+    sentence_on_copies = f"{copies} rows repeat an earlier one: copies count as separate points"
+
+    assert (sentence_on_copies in " ".join(str(results).split())) == is_printed
+    assert sentence_on_copies in " ".join(str(results.summary(full=True)).split())

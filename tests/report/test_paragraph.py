@@ -438,4 +438,4 @@ def test_the_only_embedding_that_can_be_judged_is_named_with_its_measure() -> No
     """Next to a map in one place, each value has its measure and its embedding."""
     text = evaluation(flat=np.zeros((60, 2)), first=X[:, :2]).run(["trustworthiness", "continuity"]).paragraph()
 
-    assert re.search(r"For neighbors, (trustworthiness|continuity) of first is \.\d+", text)
+    assert re.search(r"For neighbors, on first, (trustworthiness|continuity) \.\d+", text)

@@ -413,8 +413,8 @@ LEFT_OUT_FIRST = (
     (RERUN_HINT,),
     ("result.also_best", "result.no_difference"),
     (MEASURES_IN_FULL, "result.unjudged"),
-    (NOTES_IN_FULL,),
     (TABLE_IN_FULL,),
+    (NOTES_IN_FULL,),
     ("result.caution", "result.chance"),
 )
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
@@ -483,7 +483,7 @@ def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
     for answer in verdict(view, in_full=MEASURES_IN_FULL not in left_out):
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
         if findings or answer.question != "Caution":
-            text = answer._replace(findings=findings or answer.findings).text
+            text = answer._replace(findings=findings or answer.findings[:1]).text
             lines.append((short_topic(answer.question), text))
     tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
     return Answers([*lines, *(("Tests", text) for text in tests)])

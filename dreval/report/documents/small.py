@@ -78,7 +78,8 @@ def record_summary(
     after : sequence of str
         Sentences below the tables: the next step.
     """
-    ordered = sorted(dict.fromkeys(notes), key=_severity)
+    severities = {note: note.severity if isinstance(note, Note) else LIMIT for note in notes}
+    ordered = sorted(severities, key=lambda note: SEVERITIES.index(severities[note]))
     texts = list(dict.fromkeys(map(str, ordered)))
     header = [(name, str(value)) for name, value in settings if value not in (None, "")]
     hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
@@ -95,10 +96,6 @@ def record_summary(
     )
     answer = Paragraph(findings_text(findings), "finding")
     return replace(document, parts=[answer, *answers, *document.parts])
-
-
-def _severity(note: Note | str) -> int:
-    return SEVERITIES.index(note.severity) if isinstance(note, Note) else 1
 
 
 def _level(conf_level: float) -> str:

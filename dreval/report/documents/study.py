@@ -13,6 +13,7 @@ import pandas as pd
 from dreval._check import DEFAULT_ANCHORS, MAX_POINTS_WITHOUT_ANCHORS
 from dreval.comparison.compare import compare
 from dreval.errors import DrevalError, InputError
+from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_of_table
 from dreval.records.notes import Note, Notes
@@ -39,16 +40,17 @@ from dreval.report.document import (
 )
 from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.comparison import answer_lines, letter_text
-from dreval.report.documents.pairs import rank_rows
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, metric_text, record_finding
 from dreval.report.format import (
+    MAX_NAME_LETTERS,
     count_noun,
     format_fixed,
     half_width,
     number_word,
+    short_names,
 )
 from dreval.report.plot import draw_comparison
 from dreval.report.result_view import (
@@ -290,7 +292,19 @@ def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) ->
         TableColumn("Method", "text"),
         *(TableColumn(measure.column.title, below=measure.below) for measure in measures),
     ]
-    rows = rank_rows(comparison, [family.key for family in measures], view.methods)
+    standings = [comparison.of(comparison.standing, family.key).set_index("embedding") for family in measures]
+    columns = [table["mean_rank"] for table in standings]
+    ranks = {method: [float(column.get(method, math.nan)) for column in columns] for method in view.methods}
+    short, rows = short_names(view.methods, MAX_NAME_LETTERS), []
+    for method in order_by_mean_rank(ranks):
+        cells = [Cell(short[method], "name", note=method)]
+        for table, rank in zip(standings, ranks[method], strict=True):
+            shade = round((len(table) - rank) / max(len(table) - 1, 1), 3)
+            emphasis = "best" if is_tie(rank, float(table["mean_rank"].min())) else ""
+            letters = [str(table["letters"].get(method, ""))]
+            cell = Cell(f"{rank:.2f}", "value", emphasis, small=letters, shade=shade)
+            cells.append(Cell(MISSING_VALUE) if math.isnan(rank) else cell)
+        rows.append(cells)
     note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
     return [
         answer_lines(comparison, with_cautions=False),
