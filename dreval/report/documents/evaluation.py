@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
@@ -354,15 +354,6 @@ def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
         rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
         return [f"coordinates held fixed{rerun}"]
     return [f"intervals refer to {join_and(targets)}"]
-
-
-def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table]) -> Table:
-    """Return the table of as many columns, at least two, as fit next to whole names in a terminal."""
-    for count in range(len(candidates), 2, -1):
-        table = make(candidates[:count])
-        if table_width(table) <= TERMINAL_COLUMNS:
-            return table
-    return make(candidates[:2])
 
 
 def _printed_head(view: ResultView, column: Column, name: str) -> str:

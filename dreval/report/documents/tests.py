@@ -320,11 +320,6 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
     return findings
 
 
-def tests_of_computed(view: ResultView) -> list[Mapping[str, Any]]:
-    """Return the tests of embeddings that were computed."""
-    return [row for row in view.tests if row["embedding"] not in view.failed]
-
-
 @dataclass(frozen=True)
 class TestGroup:
     """Tests with the same question: their text, their rows, and the errors that belong to them."""
