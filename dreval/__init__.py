@@ -37,7 +37,7 @@ _MODULES = {
     "list_figures": "registry",
     "list_measures": "registry",
     "list_methods": "registry",
-    "list_scores": "registry",
+    "list_analyses": "registry",
     "list_tests": "registry",
     "recommend": "measures.core",
     "card": "registry",

@@ -83,7 +83,7 @@ alpha : float, default {default}
     Level of the tests, below 1.
 n_neighbors : int or list of int, default {default}
     Number k of neighbors, 1 <= k < n. The default is n - 1 where n is too small for it.
-n_folds : int, default {default}
+n_splits : int, default {default}
     Number of folds of the cross-validation, at least 2.
 n_triplets : int, default {default}
     Triplets drawn for each point that has more, at least 2.
@@ -121,7 +121,7 @@ the next are one tie."""
 
 # The random parts that the seed of a measure determines, by its parameter.
 RANDOM_PARTS = {
-    "n_folds": "the folds",
+    "n_splits": "the folds",
     "n_init": "the starting points",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
     "n_walks": "the walks, and the points that are drawn of more than 5000",

@@ -141,17 +141,17 @@ PAIR_COLUMNS: dict[str, str] = {
     "test": "on one data set jackknife, anchors, subsampling, seeds or subsamples, as the intervals; nemenyi, "
     "wilcoxon, mixed or bayes over several",
     "n": "number of points, or of data sets, that the pair was compared on",
-    "advantage": "how much better the first is than the second, positive if it is better, for any direction of the "
+    "difference": "how much better the first is than the second, positive if it is better, for any direction of the "
     "measure: difference of values or of means over runs (on one data set), Hodges-Lehmann estimate (wilcoxon, bayes), "
     "difference of model means (mixed), difference of mean ranks (nemenyi)",
     "n_used": "number of anchors, or of data sets with a difference (wilcoxon), that the test used, if not all",
-    "se": "standard error of the advantage",
+    "se": "standard error of the difference",
     "conf_low": "lower end of its interval at the level `conf_level`: by Walsh averages (wilcoxon), for all pairs of "
     "a measure at once (nemenyi)",
     "conf_high": "upper end of its interval",
     "conf_level": "level of the interval, 1 - alpha; empty without one",
     "statistic": "the test's statistic",
-    "p_value": "two-sided p-value of no advantage",
+    "p_value": "two-sided p-value of no difference",
     "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",
     "family": "the family of tests with which the row is adjusted; empty without a p-value",
     "p_kind": "kind of the p-value: exact or asymptotic; empty without one",
@@ -163,12 +163,12 @@ PAIR_COLUMNS: dict[str, str] = {
     "equivalence": "verdict on the margin: equivalent (p_equivalence, adjusted if it is, up to alpha), better or worse "
     "(the first is better or worse than the second by more than the margin, by the two-sided test against the margin, "
     "adjusted alike) or not shown; empty if nothing was tested against a margin",
-    "effect_size": "advantage over the standard deviation of the differences of points, or of the runs (seeds), or "
+    "effect_size": "difference over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "
     "counted half",
     "better": "name of the better embedding if the difference is significant: (adjusted) p up to alpha, for bayes a "
-    "probability above 1 - alpha; else empty, and advantage has the sign",
+    "probability above 1 - alpha; else empty, and difference has the sign",
     "p_first": "posterior probability that the first is practically better",
     "p_rope": "posterior probability that they are practically equivalent",
     "p_second": "posterior probability that the second is practically better",

@@ -27,7 +27,7 @@ __all__ = [
     "list_figures",
     "list_measures",
     "list_methods",
-    "list_scores",
+    "list_analyses",
     "list_tests",
 ]
 
@@ -241,13 +241,13 @@ def list_figures() -> list[str]:
     return FIGURES.names()
 
 
-def list_scores() -> list[str]:
+def list_analyses() -> list[str]:
     """Return the names of all scores of points: functions of data and one embedding that give a table of the points.
 
     Examples
     --------
     >>> import dreval
-    >>> "singularity_score" in dreval.list_scores()
+    >>> "singularity_score" in dreval.list_analyses()
     True
     """
     return SCORES.names()
@@ -282,7 +282,7 @@ def card(name: str, kind: str | None = None) -> Any:
 
     See Also
     --------
-    list_measures, list_tests, list_methods, list_datasets, list_figures, list_scores : the names.
+    list_measures, list_tests, list_methods, list_datasets, list_figures, list_analyses : the names.
 
     Examples
     --------

@@ -88,15 +88,15 @@ class Reported:
 
 
 class Stored:
-    """A run with a store."""
+    """A run with a journal."""
 
-    name = "run with store="
+    name = "run with journal="
 
     def __init__(self) -> None:
         self.plain = _numbers(self._run(None))
 
     def _run(self, store: Path | None) -> dreval.Results:
-        return dreval.Evaluation(X, TOOLS, n_neighbors=5, random_state=0).run(["trustworthiness"], None, store=store)
+        return dreval.Evaluation(X, TOOLS, n_neighbors=5, random_state=0).run(["trustworthiness"], None, journal=store)
 
     def begin(self, folder: Path) -> None:
         """Prepare an empty folder."""

@@ -644,8 +644,8 @@ MUTANTS = [
     Mutant("comparison/pair_tests.py", "2 * rope", "rope", "comparison/test_ranks.py comparison/test_across.py"),
     Mutant(
         "comparison/compare.py",
-        "stdtr(freedom, (abs(advantage) - margin) / se)",
-        "stdtr(freedom, (abs(advantage) - 2 * margin) / se)",
+        "stdtr(freedom, (abs(difference) - margin) / se)",
+        "stdtr(freedom, (abs(difference) - 2 * margin) / se)",
         "comparison/test_within.py",
     ),
     Mutant(

@@ -26,7 +26,7 @@ DEFAULT = (
     ("neighborhood_overlap", "n_neighbors=15", 0.01),
     ("procrustes_rc", "n_neighbors=15", 0.9),
     ("procrustes_disparity", "", 0.99),
-    ("knn_accuracy", "n_neighbors=10, n_folds=5", 0.1),
+    ("knn_accuracy", "n_neighbors=10, n_splits=5", 0.1),
 )
 
 codes().update({"cases.note": Code("{text}", ASSUMPTION), "cases.failure": Code("{text}", FAILURE)})

@@ -223,7 +223,7 @@ def test_run_has_the_promised_parameters() -> None:
         "n_resamples": 999,
         "adjust": "holm",
         "options": None,
-        "store": None,
+        "journal": None,
         "progress": None,
     }
 
@@ -286,7 +286,7 @@ def test_independence_tests_are_called_alike(name: str) -> None:
 def test_lists_are_the_registries() -> None:
     """The six lists give the names of the six registries, sorted."""
     lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
-    lists += [dreval.list_figures(), dreval.list_scores()]
+    lists += [dreval.list_figures(), dreval.list_analyses()]
 
     assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, SCORES)]
 

@@ -87,7 +87,7 @@ TYPED = [
     ("Evaluation", "distance", "metric"), ("Evaluation", "foo", None), ("Evaluation", "obs_names", None),
     ("run", "measure", "measures"), ("run", "perms", "n_resamples"), ("run", "n_permutations", "n_resamples"),
     ("run", "permutations", "n_resamples"), ("run", "nperm", "n_resamples"), ("run", "B", "n_resamples"),
-    ("run", "adjustment", "adjust"), ("run", "verbose", "progress"), ("run", "store", None),
+    ("run", "adjustment", "adjust"), ("run", "verbose", "progress"), ("run", "journal", None),
     ("compare", "baselin", "baseline"), ("compare", "margins", "margin"), ("compare", "nothing", None),
     ("Isomap", "n_comps", "n_components"), ("Isomap", "perplexity", None),
     ("UMAP", "min_distance", "min_dist"), ("UMAP", "epochs", "n_epochs"), ("UMAP", "lr", "learning_rate"),

@@ -382,7 +382,7 @@ def judged(data: str, draw: int, names: Sequence[str], changes: Sequence[str]) -
         letters = ""
         for grade in [grade for other, grade in changed_embeddings if other == change]:
             row = indexed_pairs.loc[(name, f"{change} {grade}")]
-            sign = "s" if abs(row["advantage"]) < ROUNDING else "b" if row["advantage"] > 0 else "w"
+            sign = "s" if abs(row["difference"]) < ROUNDING else "b" if row["difference"] > 0 else "w"
             letters += sign.upper() if np.isnan(row["p_value"]) else sign if row["p_value"] <= LEVEL else "s"
         rows.append({"data": data, "draw": draw, "measure": name, "change": change, "found": letters})
     return rows

@@ -137,7 +137,7 @@ def parallel_analysis(
             "component": np.arange(1, len(p) + 1),
             "eigenvalue": observed,
             "share": observed / Z.shape[1],
-            "null_mean": null.mean(axis=0),
+            "chance": null.mean(axis=0),
             "null_quantile": np.quantile(null, 1 - alpha, axis=0),
             "p_value": p,
             "p_kind": "permutation",

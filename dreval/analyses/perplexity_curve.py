@@ -45,11 +45,11 @@ def perplexity_curve(
     X: Any,
     perplexities: Sequence[float] | None = None,
     *,
-    n_seeds: int = 5,
+    n_replicates: int = 5,
     n_components: int = 2,
     polish: bool = True,
     conf_level: float = 0.95,
-    store: str | Path | None = None,
+    journal: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -69,7 +69,7 @@ def perplexity_curve(
     perplexities : list of float, optional
         Different perplexities, each at most a third of the number of other points; by default six from 5 to 100, evenly
         spaced on a log scale.
-    n_seeds : int, default 5
+    n_replicates : int, default 5
         Number S of seeds, the same at all perplexities; at least 3.
     n_components : int, default 2
         Number of dimensions of the maps.
@@ -77,7 +77,7 @@ def perplexity_curve(
         Whether Newton steps move each map to a minimum; without, most maps are refused.
     conf_level : float, default 0.95
         Level of each interval.
-    store : path, optional
+    journal : path, optional
         A file that stores the scores of each run, so that a killed call continues where it stopped.
     random_state : int, Generator or None, default None
         Seed: run r depends on it, on the perplexity and on r only.
@@ -130,7 +130,7 @@ def perplexity_curve(
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(90, 4))
-    >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
+    >>> curve = dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0)
     >>> curve.tidy()[["perplexity", "score", "n_refused"]]
        perplexity    score  n_refused
     0        15.0  top 5 %          0
@@ -138,7 +138,7 @@ def perplexity_curve(
     2        25.0  top 5 %          0
     3        25.0   median          0
     """
-    seeds, d = check_int(n_seeds, "n_seeds", low=MIN_SEEDS), check_int(n_components, "n_components", low=1)
+    seeds, d = check_int(n_replicates, "n_replicates", low=MIN_SEEDS), check_int(n_components, "n_components", low=1)
     level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
     check_bool(polish, "polish")
     for name in {"perplexity", "random_state", "n_affinities", "dof"} & set(options):
@@ -161,7 +161,7 @@ def perplexity_curve(
         for perplexity, case in zip(sorted_perplexities, cases, strict=True):
             compare = partial(_seed_scores, perplexity=perplexity, polish=polish)
             recipe = {"score": "perplexity_curve", "polish": polish}
-            with Runner(store, n_jobs, bar=bar) as runner:
+            with Runner(journal, n_jobs, bar=bar) as runner:
                 results = Replicates(case, other_seeds, seeds, d, recipe, runner).run(compare)
             refused = results.failures
             failures += refused
@@ -180,7 +180,7 @@ def perplexity_curve(
         hint = "Choose larger ones." if polish else "Leave polish=False out: it moves each map to a minimum."
         error = failed_error(failures, "perplexities", "must give maps that have scores", hint, "refused runs")
         raise error.altered(UndefinedMeasure, hint=hint)
-    parameters = {"perplexities": sorted_perplexities, "n_seeds": seeds, "n_components": d, "polish": polish}
+    parameters = {"perplexities": sorted_perplexities, "n_replicates": seeds, "n_components": d, "polish": polish}
     parameters |= {"conf_level": level, **options}
     recipe = provenance(parameters, n=data.n, p=data.p, random_state=root)
     return PerplexityCurve(table, pd.DataFrame(value_rows), level, recipe=recipe, notes=tuple(notes))

@@ -163,7 +163,7 @@ SHELL: dict[str, dict[str, Any]] = {
     "n_components": {"short": "-d"},
     "n_neighbors": {"short": "-k"},
     "random_state": {"metavar": "SEED", "sentence": "seed; by default one is drawn, and printed"},
-    "store": {
+    "journal": {
         "type": Path,
         "metavar": "PATH",
         "sentence": "store what is finished, from which the command continues",

@@ -148,7 +148,7 @@ def paragraphs(record: Any, form: str) -> str:
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:
     """Check, before anything is computed, that a file can be written and is not one of the files ``read``.
 
-    Nor may it be the file of a study or a store. ``check_different`` compares the outputs of one command.
+    Nor may it be the file of a study or a journal. ``check_different`` compares the outputs of one command.
     """
     if path is None:
         return
@@ -266,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         with _InternalErrors():
             return _run(options)
     except KeyboardInterrupt:
-        hint = "; the same command continues from here" if getattr(options, "store", None) else ""
+        hint = "; the same command continues from here" if getattr(options, "journal", None) else ""
         _print_error(f"stopped{hint}")
         return INTERRUPTED
     except MemoryError as error:

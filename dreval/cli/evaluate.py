@@ -86,7 +86,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="write a figure, as scatter=map.png (kinds: dreval list figures); repeat for several",
     )  # fmt: skip
     files.add_argument("--save", type=Path, metavar="PATH", help="save the result (read by dreval.load_results)")
-    add_arguments(files, f"{EVALUATION}.run", ("store",))
+    add_arguments(files, f"{EVALUATION}.run", ("journal",))
     output = add_answer(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
     output.add_argument("--full", action="store_true", help="print every value, interval, test and note")
     add_paragraph(output)
@@ -122,7 +122,7 @@ def _evaluate(options: Any, say: Printer) -> int:
     from dreval.records.archive import check_saved, save_results
 
     plots = [(kind, Path(path)) for pair in options.plot for kind, path in pair.items()]
-    outputs = [("--store", options.store), ("--save", options.save), ("--report", options.report)]
+    outputs = [("--journal", options.journal), ("--save", options.save), ("--report", options.report)]
     check_different([*outputs, *(("--plot", path) for _, path in plots)])
     check_report(options.report, "--report", read)
     check_output(options.save, "--save", read)
@@ -140,7 +140,7 @@ def _evaluate(options: Any, say: Printer) -> int:
         **requested,
         conf_level=options.conf_level,
         adjust=None if options.adjust == "none" else options.adjust,
-        store=options.store,
+        journal=options.journal,
         progress=False if options.quiet else None,
     )
     seed = ["--random-state", str(results.recipe["random_state"])] if options.random_state is None else []

@@ -46,7 +46,7 @@ The same command repeated continues where the last one stopped; several
 processes may run on one file at the same time. study.toml holds the arguments
 of dreval.Study; its paths are relative to the working folder:
 
-  path = "study.journal"           # default: the name of the .toml
+  journal = "study.journal"        # default: the name of the .toml
   datasets = ["wdbc", "mine.csv"]
   n_replicates = 5
   random_state = 0
@@ -197,7 +197,7 @@ def _pairs(texts: list[str]) -> Any:
 
 
 def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
-    """Return the file and the arguments of ``Study`` in a .toml; ``path`` defaults to the name of the .toml."""
+    """Return the file and the arguments of ``Study`` in a .toml; ``journal`` defaults to the name of the .toml."""
     from dreval.study.study import Study
 
     if not path.is_file():
@@ -213,4 +213,4 @@ def _read_toml(path: Path) -> tuple[Path, dict[str, Any]]:
     for name in ("datasets", "methods"):
         if name not in arguments:
             raise InputError(str(path), f"must have {name}", "none", f'Write {name} = ["..."].')
-    return Path(arguments.pop("path", path.with_suffix(".journal"))), arguments
+    return Path(arguments.pop("journal", path.with_suffix(".journal"))), arguments

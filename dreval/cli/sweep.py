@@ -32,10 +32,10 @@ EPILOG = f"""examples:
   dreval sweep data.csv --method isomap --grid n_neighbors=10,12,15
   dreval sweep data.csv -m lle --grid n_neighbors=8,12 --grid n_components=1,2
   dreval sweep kinds.csv -m pca --grid n_components=1,2 --labels kind
-  dreval sweep data.csv -m umap --grid n_neighbors=5,15 --store sweep.journal
+  dreval sweep data.csv -m umap --grid n_neighbors=5,15 --journal sweep.journal
   dreval sweep data.csv -m tsne --grid perplexity=5,10 --report out.html
 
-With --store, the same command repeated continues where the last one stopped.
+With --journal, the same command repeated continues where the last one stopped.
 
 {CODES}"""
 if TYPE_CHECKING:
@@ -43,12 +43,12 @@ if TYPE_CHECKING:
 
 ARGUMENTS = (
     "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "metric",
-    "random_state", "n_jobs", "store",
+    "random_state", "n_jobs", "journal",
 )  # fmt: skip
 SHELL = {
     "n_replicates": {"short": "-r"},
     "labels": {"sentence": f"{CLASSES} (then not a feature)"},
-    "store": {"type": str},
+    "journal": {"type": str},
 }
 CONSTANTS = {"none": None, "true": True, "false": False}
 
@@ -98,7 +98,7 @@ def _sweep(options: Any, say: Printer) -> int:
     check_output(options.plot, "--plot", [options.data, options.labels], FIGURES)
     check_report(options.report, "--report", [options.data, options.labels])
     check_output(options.save, "--save", [options.data, options.labels])
-    outputs = [(f"--{name}", getattr(options, name)) for name in ("store", "table", "plot", "report", "save")]
+    outputs = [(f"--{name}", getattr(options, name)) for name in ("journal", "table", "plot", "report", "save")]
     check_different(outputs)
     METHODS.get(options.method, "method")
     repeated = [name for index, (name, _) in enumerate(options.grid) if name in dict(options.grid[:index])]

@@ -193,7 +193,7 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
 def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, adjust: str | None) -> pd.DataFrame:
     """Return the pairs with adjusted p-values of equivalence, a separate family, and a verdict on each pair.
 
-    ``beyond`` are the p-values of an advantage or disadvantage of at most the margin, adjusted in the same way. Pairs
+    ``beyond`` are the p-values of a difference or disadvantage of at most the margin, adjusted in the same way. Pairs
     without a standard error need no test: their difference is known.
     """
 
@@ -208,8 +208,8 @@ def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, ad
     equivalent = pairs["p_equivalence_adjusted"]
     equivalent = equivalent.where(equivalent.notna(), pairs["p_equivalence"])
     exact = (pairs["se"] == 0) & ((pairs["conf_low"] == pairs["conf_high"]) | (pairs["statistic"] == 0))
-    size = pairs["advantage"].abs()
-    direction = np.where(pairs["advantage"] > 0, "better", "worse")
+    size = pairs["difference"].abs()
+    direction = np.where(pairs["difference"] > 0, "better", "worse")
     has_verdict = pairs["margin"].notna() & (exact | equivalent.notna())
     verdict = np.where((beyond_adjusted <= alpha) | (exact & (size >= pairs["margin"])), direction, "not shown")
     verdict = np.where((equivalent <= alpha) | (exact & (size < pairs["margin"])), "equivalent", verdict)
@@ -373,8 +373,8 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     missing = [name for name in (first, second) if math.isnan(setting.values[name])]
     if missing:
         return Outcome(notes=(note("inference.no_value", embeddings=missing),)).row(**row)
-    advantage = setting.values[first] - setting.values[second]
-    row |= {"advantage": advantage, "better": better_name(first, second, advantage)}
+    difference = setting.values[first] - setting.values[second]
+    row |= {"difference": difference, "better": better_name(first, second, difference)}
     if kind == "seeds":
         single = [
             note("pair.one_embedding", embedding=embedding)
@@ -388,7 +388,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
     differences = differences[np.isfinite(differences)]
     row |= {"n_used": len(differences)} if kind == "anchors" and 0 < len(differences) < setting.n else {}
     size = max(abs(setting.values[first]), abs(setting.values[second]), setting.chance)
-    row |= _effects(advantage, differences, size)
+    row |= _effects(difference, differences, size)
     if not kind:
         lacking = [name for name in (first, second) if name not in setting.kinds]
         targets = note("inference.targets", of="pair")
@@ -396,18 +396,18 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         return Outcome(notes=(reason,)).row(**row)
     interval: Interval | None = None
     if {first, second} <= setting.exact:
-        return Outcome(se=0.0, interval=(advantage, advantage), notes=(note("inference.exact"),)).row(**row)
+        return Outcome(se=0.0, interval=(difference, difference), notes=(note("inference.exact"),)).row(**row)
     if kind == "anchors" and len(differences) > 1:
-        return _test_anchors(setting, advantage, differences, size, alpha, margin).row(**row)
+        return _test_anchors(setting, difference, differences, size, alpha, margin).row(**row)
     if kind == "points" and first in setting.left_out and second in setting.left_out:
-        interval = jackknife_interval(advantage, setting.left_out[first] - setting.left_out[second], UNBOUNDED, size)
+        interval = jackknife_interval(difference, setting.left_out[first] - setting.left_out[second], UNBOUNDED, size)
     elif kind != "anchors" and first in setting.groups and second in setting.groups:
         differences_of_groups = setting.groups[first] - setting.groups[second]
         if kind in ("points", "classes"):
-            interval = partitions_interval(advantage, differences_of_groups, UNBOUNDED, size)
+            interval = partitions_interval(difference, differences_of_groups, UNBOUNDED, size)
         else:
             interval = halves_interval(
-                advantage, differences_of_groups.reshape(-1, 2), setting.n, UNBOUNDED, kind, size
+                difference, differences_of_groups.reshape(-1, 2), setting.n, UNBOUNDED, kind, size
             )
     if interval is None and kind == "anchors" and {first, second} <= setting.groups.keys():
         return Outcome(notes=(note("inference.missed", of="pair"),)).row(**row)
@@ -415,7 +415,7 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         available = setting.left_out.keys() | setting.groups.keys() | setting.exact
         lacking = [name for name in (first, second) if name not in available] or [first, second]
         return Outcome(notes=(note("inference.no_interval", of="pair", embeddings=lacking),)).row(**row)
-    return _student_test(advantage, interval, alpha, margin, size).row(**row)
+    return _student_test(difference, interval, alpha, margin, size).row(**row)
 
 
 def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float | None, size: float) -> Outcome:
@@ -423,17 +423,17 @@ def _test_runs(left: FloatArray, right: FloatArray, alpha: float, margin: float 
     spreads = [float(np.var(values, ddof=1)) for values in (left, right) if len(values) > 1]
     if not spreads:
         return Outcome(notes=(note("inference.few_runs", of="pair"),))
-    advantage = float(left.mean() - right.mean())
+    difference = float(left.mean() - right.mean())
     spread = beyond_rounding(math.sqrt(float(np.mean(spreads))), left, right, size)
-    effect = advantage / spread if spread > 0 else math.nan
+    effect = difference / spread if spread > 0 else math.nan
     probability = superiority((left[:, None] - right).ravel())
     size = max(size, float(np.abs(left).max()), float(np.abs(right).max()))
-    outcome = _student_test(advantage, welch(left, right, UNBOUNDED), alpha, margin, size)
+    outcome = _student_test(difference, welch(left, right, UNBOUNDED), alpha, margin, size)
     return replace(outcome, effect_size=effect, columns={"superiority": probability, **outcome.columns})
 
 
 def _test_anchors(
-    setting: Setting, advantage: float, differences: FloatArray, size: float, alpha: float, margin: float | None
+    setting: Setting, difference: float, differences: FloatArray, size: float, alpha: float, margin: float | None
 ) -> Outcome:
     """Return test and interval of the mean difference over all points, from the differences at the anchors.
 
@@ -445,41 +445,41 @@ def _test_anchors(
         return Outcome(notes=(note("inference.unbounded", of="pair"),))
     interval, p_value = test
     if interval.kind == "anchors":
-        return _student_test(advantage, interval, alpha, margin, size)
+        return _student_test(difference, interval, alpha, margin, size)
     columns = {}
     if margin is not None:
         each = [betting_p(differences, setting.n, *limits, setting.seed, mean=sign * margin) for sign in (-1, 1)]
-        student = _student_test(advantage, interval, alpha, margin, size).columns.get("p_equivalence", 0.0)
-        inside = abs(advantage) < margin
+        student = _student_test(difference, interval, alpha, margin, size).columns.get("p_equivalence", 0.0)
+        inside = abs(difference) < margin
         columns["p_equivalence"] = max(*each, student) if inside else 1.0
-        columns["p_beyond"] = 1.0 if inside else each[int(advantage > 0)]
+        columns["p_beyond"] = 1.0 if inside else each[int(difference > 0)]
     ends = (interval.low, interval.high)
     return Outcome(
         math.nan, p_value, "bound", se=interval.se, interval=ends, columns=columns, notes=(note("pair.bets"),)
     )
 
 
-def _effects(advantage: float, differences: FloatArray, size: float) -> dict[str, Any]:
-    """Return the advantage over the standard deviation of the differences of points, and the superiority."""
+def _effects(difference: float, differences: FloatArray, size: float) -> dict[str, Any]:
+    """Return the difference over the standard deviation of the differences of points, and the superiority."""
     if len(differences) < 2:
         return {}
     spread = beyond_rounding(float(np.std(differences, ddof=1)), differences, size)
-    effect = advantage / spread if spread > 0 else math.nan
+    effect = difference / spread if spread > 0 else math.nan
     return {"effect_size": effect, "superiority": superiority(differences)}
 
 
-def _student_test(advantage: float, interval: Interval, alpha: float, margin: float | None, size: float) -> Outcome:
-    """Return standard error, interval and Student's test of the advantage, or the reason why there is none.
+def _student_test(difference: float, interval: Interval, alpha: float, margin: float | None, size: float) -> Outcome:
+    """Return standard error, interval and Student's test of the difference, or the reason why there is none.
 
-    An advantage within rounding of ``size``, the size of the subtracted values, counts as 0.
+    A difference within rounding of ``size``, the size of the subtracted values, counts as 0.
 
     With a margin, the result has the two one-sided tests of equivalence on the same standard error (Schuirmann 1987,
     J. Pharmacokinet. Biopharm. 15, 657-680), with the larger of the two p-values. It also has the two-sided p against
-    the margin on the side of the advantage, which is small if the difference exceeds the margin.
+    the margin on the side of the difference, which is small if the difference exceeds the margin.
     """
     from scipy.special import stdtr, stdtrit
 
-    if interval.se == 0 and abs(advantage) <= ROUNDING * size:
+    if interval.se == 0 and abs(difference) <= ROUNDING * size:
         return Outcome(0.0, 1.0, "asymptotic", se=0.0, notes=(note("pair.equal"),))
     if interval.se == 0:
         return Outcome(se=0.0, notes=(note(NO_SPREAD.get(interval.kind, "inference.fixed"), of="pair"),))
@@ -487,16 +487,16 @@ def _student_test(advantage: float, interval: Interval, alpha: float, margin: fl
     half_width = float(stdtrit(freedom, 1 - alpha / 2)) * se
 
     def two_sided(error: float) -> float:
-        return float(2 * stdtr(freedom, -abs(advantage / error)))
+        return float(2 * stdtr(freedom, -abs(difference / error)))
 
     columns = {}
     if interval.doubt > 0:
         columns["p_low"], columns["p_high"] = (two_sided(se * math.exp(sign * interval.doubt / 2)) for sign in (-1, 1))
     if margin is not None:
-        columns["p_equivalence"] = float(stdtr(freedom, (abs(advantage) - margin) / se))
-        columns["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(advantage)) / se)))
-    ends = (advantage - half_width, advantage + half_width)
-    return Outcome(advantage / se, two_sided(se), "asymptotic", se=se, interval=ends, columns=columns)
+        columns["p_equivalence"] = float(stdtr(freedom, (abs(difference) - margin) / se))
+        columns["p_beyond"] = min(1.0, 2 * float(stdtr(freedom, (margin - abs(difference)) / se)))
+    ends = (difference - half_width, difference + half_width)
+    return Outcome(difference / se, two_sided(se), "asymptotic", se=se, interval=ends, columns=columns)
 
 
 def _standing_rows(setting: Setting, pairs: pd.DataFrame, alpha: float) -> list[dict[str, Any]]:
@@ -612,7 +612,7 @@ def compare(
     decides, else the mixed model, if one was run and can be significant on more measures. The recipe has the name of
     the test (``decided_by``) and the smallest adjusted p that it can have (``attainable``). The summary names the test,
     the smallest adjusted p that a test before it could have had, and, where no difference could have been significant,
-    how many data sets would be enough. Values that agree to 12 digits are ties. The advantage next to Wilcoxon's test
+    how many data sets would be enough. Values that agree to 12 digits are ties. The difference next to Wilcoxon's test
     is the Hodges-Lehmann estimate, the median of the averages of any two differences (including each with itself),
     which is always in the interval of the test, unlike the median of the differences. O(N k^2) time; "bayes" O(50,000
     N^2) for each pair.
@@ -629,8 +629,8 @@ def compare(
     >>> table = pd.DataFrame({"dataset": list("aabbccddee"), "embedding": ["umap", "pca"] * 5,
     ...                       "value": [0.9, 0.8, 0.8, 0.6, 0.95, 0.7, 0.7, 0.65, 0.9, 0.6]})
     >>> comparison = dreval.compare(table, direction="higher")
-    >>> comparison.tidy()[["first", "second", "test", "n", "advantage", "p_value"]]
-      first second      test  n  advantage  p_value
+    >>> comparison.tidy()[["first", "second", "test", "n", "difference", "p_value"]]
+      first second      test  n  difference  p_value
     0  umap    pca  wilcoxon  5      0.175   0.0625
     """
     inputs, labels = _inputs(results)

@@ -121,7 +121,7 @@ def mixed_rows(family: Family, alpha: float) -> tuple[dict[str, Any], list[dict[
     for i, j in index_pairs(family.names):
         outcome = replace(_contrast(family, means, covariance, i, j, alpha), notes=notes)
         first, second = family.names[i], family.names[j]
-        better = better_name(first, second, outcome.advantage)
+        better = better_name(first, second, outcome.difference)
         rows.append(outcome.row(**family.key, **shared, first=first, second=second, better=better))
     # the chi-square of the differences to the first mean, with k - 1 degrees of freedom
     contrasts = np.c_[-np.ones(k - 1), np.eye(k - 1)]
@@ -146,8 +146,8 @@ def _contrast(family: Family, means: FloatArray, covariance: FloatArray, i: int,
     """Return the difference of two means with its normal interval and p-value."""
     from scipy.special import ndtr, ndtri
 
-    advantage = float(means[i] - means[j]) * (1 if family.higher else -1)
+    difference = float(means[i] - means[j]) * (1 if family.higher else -1)
     se = float(np.sqrt(covariance[i, i] + covariance[j, j] - 2 * covariance[i, j]))
-    half, z = float(ndtri(1 - alpha / 2)) * se, advantage / se
-    interval = (advantage - half, advantage + half)
-    return Outcome(z, float(2 * ndtr(-abs(z))), "asymptotic", advantage=advantage, se=se, interval=interval)
+    half, z = float(ndtri(1 - alpha / 2)) * se, difference / se
+    interval = (difference - half, difference + half)
+    return Outcome(z, float(2 * ndtr(-abs(z))), "asymptotic", difference=difference, se=se, interval=interval)

@@ -26,7 +26,7 @@ class Outcome:
         How the p-value was computed.
     df, df_denominator : float
         Degrees of freedom.
-    advantage : float
+    difference : float
         Estimate of the difference, positive if the first embedding is better.
     se : float
         Its standard error.
@@ -45,7 +45,7 @@ class Outcome:
     p_kind: str = ""
     df: float = math.nan
     df_denominator: float = math.nan
-    advantage: float = math.nan
+    difference: float = math.nan
     se: float = math.nan
     interval: tuple[float, float] = (math.nan, math.nan)
     effect_size: float = math.nan
@@ -60,7 +60,7 @@ class Outcome:
         >>> Outcome(2.0, 0.05, "exact").row(test="wilcoxon")
         {'test': 'wilcoxon', 'statistic': 2.0, 'p_value': 0.05, 'p_kind': 'exact', 'notes': ()}
         """
-        names = ("statistic", "p_value", "df", "df_denominator", "advantage", "se", "effect_size")
+        names = ("statistic", "p_value", "df", "df_denominator", "difference", "se", "effect_size")
         numbers = {name: getattr(self, name) for name in names}
         numbers |= dict(zip(("conf_low", "conf_high"), self.interval, strict=True))
         row = {**columns, **{name: number for name, number in numbers.items() if not math.isnan(number)}}
@@ -86,9 +86,9 @@ def compared_pairs(names: Sequence[str], baseline: str | None = None) -> list[tu
     return [(name, baseline) for name in names if name != baseline]
 
 
-def better_name(first: str, second: str, advantage: float) -> str:
-    """Return the name that an advantage favors."""
-    return first if advantage > 0 else second if advantage < 0 else ""
+def better_name(first: str, second: str, difference: float) -> str:
+    """Return the name that a difference favors."""
+    return first if difference > 0 else second if difference < 0 else ""
 
 
 def superiority(differences: FloatArray) -> float:

@@ -29,11 +29,11 @@ def nemenyi_rows(family: Family, alpha: float) -> list[dict[str, Any]]:
     p, half_width = nemenyi(means, len(complete)), critical_difference(len(complete), len(means), alpha)
     k, rows = len(means), []
     for i, j in index_pairs(family.names):
-        first, second, advantage = family.names[i], family.names[j], float(means[j] - means[i])
-        statistic = advantage / math.sqrt(k * (k + 1) / (6 * len(complete)))
-        interval = (advantage - half_width, advantage + half_width)
-        outcome = Outcome(statistic, float(p[i, j]), "asymptotic", advantage=advantage, interval=interval)
-        pair = {**family.key, "first": first, "second": second, "better": better_name(first, second, advantage)}
+        first, second, difference = family.names[i], family.names[j], float(means[j] - means[i])
+        statistic = difference / math.sqrt(k * (k + 1) / (6 * len(complete)))
+        interval = (difference - half_width, difference + half_width)
+        outcome = Outcome(statistic, float(p[i, j]), "asymptotic", difference=difference, interval=interval)
+        pair = {**family.key, "first": first, "second": second, "better": better_name(first, second, difference)}
         rows.append(outcome.row(test="nemenyi", n=len(complete), **pair))
     return rows
 
@@ -57,7 +57,7 @@ def signed_rank_rows(family: Family, rope: float | None, alpha: float, root: int
             rng = stream(root, "bayes", family.measure, family.parameters, first, second)
             above, within, below = bayesian_signed_rank(differences, rope, rng)
             posterior = {"p_first": above, "p_rope": within, "p_second": below}
-            outcome = Outcome(advantage=float(np.median(walsh_averages(differences))), columns=posterior)
+            outcome = Outcome(difference=float(np.median(walsh_averages(differences))), columns=posterior)
             rows.append(outcome.row(test="bayes", better=better_name(first, second, above - below), **shared))
     return rows
 
@@ -119,7 +119,7 @@ def signed_rank_test(differences: FloatArray, alpha: float) -> Outcome:
             0.0,
             1.0,
             "exact",
-            advantage=0.0,
+            difference=0.0,
             interval=walsh_interval(differences, alpha),
             effect_size=0.0,
             columns={"n_used": 0},
@@ -136,7 +136,7 @@ def signed_rank_test(differences: FloatArray, alpha: float) -> Outcome:
         statistic,
         p,
         "exact" if exact else "asymptotic",
-        advantage=float(np.median(walsh_averages(nonzero))),
+        difference=float(np.median(walsh_averages(nonzero))),
         interval=walsh_interval(nonzero, alpha),
         effect_size=float(np.sum(np.sign(nonzero) * ranks) / ranks.sum()),
         columns={"n_used": n} if has_zeros else {},
@@ -148,10 +148,10 @@ POSTERIOR_DRAWS = 50_000
 PRIOR = 0.5  # weight of the pseudo-observation at zero
 
 
-def bayesian_signed_rank(advantage: FloatArray, rope: float, rng: np.random.Generator) -> tuple[float, float, float]:
+def bayesian_signed_rank(difference: FloatArray, rope: float, rng: np.random.Generator) -> tuple[float, float, float]:
     """Return the probabilities that the first is practically better, that both are equivalent, that the second is.
 
-    ``advantage`` (N,) holds the differences over data sets. Differences below ``rope``, in the same unit, count as
+    ``difference`` (N,) holds the differences over data sets. Differences below ``rope``, in the same unit, count as
     equivalent (a difference of exactly ``rope`` counts half, as in baycomp). The differences have a Dirichlet-process
     prior with a pseudo-observation at zero of weight 0.5. Each of 50,000 posterior draws is assigned to the region that
     holds most of its pairwise means (shared if two regions hold equally many).
@@ -162,19 +162,19 @@ def bayesian_signed_rank(advantage: FloatArray, rope: float, rng: np.random.Gene
     >>> bayesian_signed_rank(np.full(6, 0.001), 0.01, np.random.default_rng(0))
     (0.0, 1.0, 0.0)
     """
-    weights = rng.dirichlet([PRIOR, *np.ones(len(advantage))], POSTERIOR_DRAWS)
-    shares = region_shares(advantage, rope, weights)
+    weights = rng.dirichlet([PRIOR, *np.ones(len(difference))], POSTERIOR_DRAWS)
+    shares = region_shares(difference, rope, weights)
     is_largest = shares == shares.max(axis=1, keepdims=True)
     above, within, below = (is_largest / is_largest.sum(axis=1, keepdims=True)).mean(axis=0)
     return float(above), float(within), float(below)
 
 
-def region_shares(advantage: FloatArray, rope: float, weights: FloatArray) -> FloatArray:
+def region_shares(difference: FloatArray, rope: float, weights: FloatArray) -> FloatArray:
     """Return the weight of the pairwise means above, within and below the region, (m, 3), for weights (m, N + 1).
 
     The first weight belongs to the pseudo-observation; a mean on the edge of the region counts half to each side.
     """
-    z = np.concatenate([[0.0], advantage])
+    z = np.concatenate([[0.0], difference])
     sums = z[:, None] + z[None]
     above, below = (np.einsum("si,si->s", weights @ _side(side * sums, 2 * rope), weights) for side in (1.0, -1.0))
     within = np.maximum(1.0 - above - below, 0.0) if rope > 0 else np.zeros(len(weights))

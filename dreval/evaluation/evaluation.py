@@ -139,7 +139,7 @@ class Embedded(NamedTuple):
 # Keywords of ``run`` that users pass to ``Evaluation``.
 KEYWORDS_OF_RUN = {
     name: f"Evaluation(...).run({name}=...)"
-    for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "store", "progress")
+    for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "journal", "progress")
 }
 
 
@@ -389,7 +389,7 @@ class Evaluation:
         n_resamples: int = 999,
         adjust: str | None = "holm",
         options: Mapping[str, Mapping[str, Any]] | None = None,
-        store: str | Path | None = None,
+        journal: str | Path | None = None,
         progress: bool | None = None,
     ) -> Results:
         """Compute measures, intervals and tests of all embeddings.
@@ -445,7 +445,7 @@ class Evaluation:
             ``{"replicates": {"n_replicates": 10, "over": "seeds"}}`` (or "subsamples") and
             ``{"subsampling": {"n_splits": 20}}`` set the number of runs, or of splits into halves, of an interval, and
             ``{"points": {"n_partitions": 8}}`` the number of random partitions that are averaged.
-        store : path, optional
+        journal : path, optional
             A file, as ``run.journal``, that stores each computed embedding as soon as it is finished, those of
             ``ci="replicates"`` and of ``tractable_consistency`` included. After an interrupt, a kill or a change of
             measures the same call reads them from this file. It belongs to one data set. Where ``random_state`` is
@@ -489,11 +489,11 @@ class Evaluation:
         arguments |= {"n_resamples": n_resamples, "adjust": check_adjustment(adjust), "options": options}
         plan = self._plan(arguments["measures"], arguments["tests"], ci, n_resamples, options)
         start = time.perf_counter()
-        with EmbeddingCache(store, self.data) as cache, open_progress(progress) as bar:
+        with EmbeddingCache(journal, self.data) as cache, open_progress(progress) as bar:
             steps, ev = Progress(bar), self._with(seed=cache.seed(self.seed, self.has_random_seed))
             resampled = resampled_tasks(plan.measures, self.data)
             steps.start(count_steps(plan, self.sources, self.data.n, resampled))
-            ev, runs, outcomes, neighbors = ev._compute(plan, level, store, cache, steps.advance)
+            ev, runs, outcomes, neighbors = ev._compute(plan, level, journal, cache, steps.advance)
             steps.close()
         embedded, failed = runs.coordinates, {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
@@ -601,7 +601,7 @@ class Evaluation:
         return progress.seconds
 
     def _compute(
-        self, plan: Plan, level: float, store: str | Path | None, cache: EmbeddingCache, advance: Advance
+        self, plan: Plan, level: float, journal: str | Path | None, cache: EmbeddingCache, advance: Advance
     ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None]:
         """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors."""
         runs = self._embed(cache, advance)
@@ -612,7 +612,7 @@ class Evaluation:
         neighbors = ev._neighbors(views)
         coordinates = {name: view.Y for name, view in views.items()}
         outcomes = {
-            name: ev._evaluate(name, views.pop(name), seconds, plan, level, store, advance)
+            name: ev._evaluate(name, views.pop(name), seconds, plan, level, journal, advance)
             for name, seconds in runs.seconds.items()
         }
         tasks = resampled_tasks(plan.measures, ev.data)
@@ -621,7 +621,7 @@ class Evaluation:
         resampled = ResampledIntervals(ev.data, ev.sources, tasks, curves, *settings)
         outcomes = resampled.added_to(outcomes, embedded, advance)
         outcomes = {
-            name: ev._with_tests(name, outcomes[name], Y, plan, store, advance) for name, Y in coordinates.items()
+            name: ev._with_tests(name, outcomes[name], Y, plan, journal, advance) for name, Y in coordinates.items()
         }
         return ev, runs, outcomes, neighbors
 
@@ -682,7 +682,7 @@ class Evaluation:
         seconds: float,
         plan: Plan,
         level: float,
-        store: str | Path | None,
+        journal: str | Path | None,
         advance: Advance,
     ) -> EmbeddingOutcome:
         """Compute the rows of one embedding: measures of its view, and measures of its method.
@@ -696,7 +696,7 @@ class Evaluation:
         outcome = evaluate_where_labeled(name, view, view_tasks, ci, self.seed, level, advance)
         if len(self.sources) > MAX_PAIRED_EMBEDDINGS:  # the spreads, which take memory, would compare pairs of curves
             outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
-        settings = self.seed, self.n_jobs, store
+        settings = self.seed, self.n_jobs, journal
         outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, advance)
         return replace(outcome, n_components=Y.shape[1], seconds=seconds + time.perf_counter() - start)
 
@@ -706,7 +706,7 @@ class Evaluation:
         outcome: EmbeddingOutcome,
         Y: FloatArray,
         plan: Plan,
-        store: str | Path | None,
+        journal: str | Path | None,
         advance: Advance,
     ) -> EmbeddingOutcome:
         """Return the outcome with the tests of an embedding: of its coordinates, then those that re-run its method."""
@@ -718,7 +718,7 @@ class Evaluation:
         for task in plan.tests:
             if task.kind == "method":
                 advance(test_step(name, task))
-                row, points = method_row(task, source, self.data, Y.shape[1], self.seed, self.n_jobs, store)
+                row, points = method_row(task, source, self.data, Y.shape[1], self.seed, self.n_jobs, journal)
                 rows.append(row)
                 reliability |= points
         seconds = outcome.seconds + time.perf_counter() - start

@@ -220,7 +220,7 @@ def _plan_measure(
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
         elif key != "n_neighbors" and (key in options or value is not None):
-            check_int(value, key, low=2, high=n_used if key == "n_folds" and key in options else None)
+            check_int(value, key, low=2, high=n_used if key == "n_splits" and key in options else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, function, parameters)]
     sizes = check_k(parameters["n_neighbors"], n)[0]
@@ -384,7 +384,7 @@ def _test_options(name: str, kernel: str, n_resamples: int, settings: Mapping[st
     second = TESTS.card(name).second
     parameters = list(signature(TESTS.get(name)).parameters)[2:]
     reserved = {"random_state", "n_jobs", "others", "groups", "labels", "ids", "metric", "n_components"}
-    reserved |= {"store", "progress"}
+    reserved |= {"journal", "progress"}
     keywords = [key for key in parameters if key not in reserved or (key == "metric" and second != "method")]
     for key in settings:
         check_one_of(key, keywords, f"options[{name!r}]")

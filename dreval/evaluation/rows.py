@@ -498,7 +498,7 @@ def evaluate_algorithms(
     Y: FloatArray,
     root: int,
     n_jobs: int | None,
-    store: str | Path | None,
+    journal: str | Path | None,
     advance: Advance,
 ) -> EmbeddingOutcome:
     """Return the outcome with a row for each measure of methods, all rows in the order of the plan.
@@ -512,14 +512,14 @@ def evaluate_algorithms(
     for task in tasks:
         advance(step_of(source.name, task))
         measured = source if "method" in task.card.needs else coordinates
-        row, points = _algorithm_row(task, measured, data, Y.shape[1], root, n_jobs, store)
+        row, points = _algorithm_row(task, measured, data, Y.shape[1], root, n_jobs, journal)
         outcome = outcome.joined(EmbeddingOutcome(rows=(row,), reliability=points))
     order = {task.name: at for at, task in reversed(list(enumerate(plan)))}
     return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.measure])))
 
 
 def _algorithm_row(
-    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: str | Path | None
+    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, journal: str | Path | None
 ) -> tuple[MeasureRow, dict[str, FloatArray]]:
     """Compute the row of one measure of methods and its values by point; an error becomes a row with its reason.
 
@@ -530,7 +530,7 @@ def _algorithm_row(
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
-    for name, value in {"n_jobs": n_jobs, "store": store}.items():
+    for name, value in {"n_jobs": n_jobs, "journal": journal}.items():
         if name in signature(task.function).parameters:
             options.setdefault(name, value)
     try:

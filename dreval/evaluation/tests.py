@@ -39,14 +39,14 @@ class NullComparison:
     effect_size: float
     n_resamples: int
     p_kind: str
-    null_mean: float
+    chance: float
     null_distribution: FloatArray = field(repr=False)
 
     @classmethod
     def of(cls, result: Any) -> NullComparison:
         """Return the numbers of the result of a public test."""
         numbers = result.statistic, result.p_value, result.effect_size, result.n_resamples
-        return cls(*numbers, result.p_kind, result.null_mean, result.null_distribution)
+        return cls(*numbers, result.p_kind, result.chance, result.null_distribution)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class TestRow:
             "effect_size": comparison.effect_size,
             "n_resamples": comparison.n_resamples,
             "p_kind": comparison.p_kind,
-            "chance": comparison.null_mean,
+            "chance": comparison.chance,
             "family": self.family,
             "n_used": self.n_used,
         }
@@ -122,14 +122,14 @@ def test_step(name: str, task: TestTask) -> Step:
 
 
 def method_row(
-    task: TestTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, store: Any
+    task: TestTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, journal: Any
 ) -> tuple[TestRow, dict[str, FloatArray]]:
     """Return the row of a test that re-runs the method, and its values by point.
 
     The seed is that of the evaluation: null data are common to all embeddings, and the numbers are those of the plain
     function.
     """
-    reruns = {"n_components": d, "random_state": root, "n_jobs": n_jobs, "store": store}
+    reruns = {"n_components": d, "random_state": root, "n_jobs": n_jobs, "journal": journal}
     try:
         result = TESTS.get(task.name)(data, source, **reruns, **task.options)
     except DrevalError as error:

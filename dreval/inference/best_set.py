@@ -23,7 +23,7 @@ class BestSetTest(NamedTuple):
     Attributes
     ----------
     statistic : ndarray (k,)
-        ``max_l (theta_l - theta_h) / se_lh`` over the other estimates: the largest advantage of another estimate, in
+        ``max_l (theta_l - theta_h) / se_lh`` over the other estimates: the largest difference of another estimate, in
         standard errors.
     p_value : ndarray (k,)
         Probability of a statistic at least this large if all estimates are equal, adjusted for the choice among the k.
@@ -98,14 +98,14 @@ def best_set(
     k = len(estimates)
     variances = np.diag(covariance)
     se = np.sqrt(np.maximum(variances[:, None] + variances[None] - 2 * covariance, 0.0))
-    advantage = estimates[:, None] - estimates[None]  # [l, h]: how much better l is than h
+    difference = estimates[:, None] - estimates[None]  # [l, h]: how much better l is than h
     scale = max(size, float(np.abs(estimates).max(initial=0.0)), math.sqrt(float(variances.max(initial=0.0))))
     rounding = np.maximum(
         ROUNDING * scale, HALF_DIGITS * np.sqrt(np.maximum(variances[:, None] + variances[None], 0.0))
     )
     testable = se > rounding
-    studentized = np.divide(advantage, se, out=np.zeros_like(se), where=testable)
-    untested = (~testable & (advantage > rounding)).any(axis=0)
+    studentized = np.divide(difference, se, out=np.zeros_like(se), where=testable)
+    untested = (~testable & (difference > rounding)).any(axis=0)
     statistic = studentized.max(axis=0)
     correlated = np.count_nonzero(covariance - np.diag(variances)) > 0
     if rng is None or (correlated and freedom < MIN_FREEDOM_PER_ESTIMATE * k):

@@ -195,7 +195,7 @@ class Runner:
 
     Parameters
     ----------
-    store : path, optional
+    journal : path, optional
         The journal, which is open within ``with``.
     n_jobs : int, optional
         Processes (joblib); by default 1, or as an active ``joblib.parallel_config`` says. No number depends on it.
@@ -209,14 +209,14 @@ class Runner:
 
     def __init__(
         self,
-        store: Any = None,
+        journal: Any = None,
         n_jobs: int | None = None,
         progress: bool | None = None,
         bar: Any = None,
         *,
         one_thread: bool = True,
     ) -> None:
-        self._path, self.n_jobs, self.progress, self.bar, self.one_thread = store, n_jobs, progress, bar, one_thread
+        self._path, self.n_jobs, self.progress, self.bar, self.one_thread = journal, n_jobs, progress, bar, one_thread
         self.store: Store | None = None
         self._stack = ExitStack()
         self._passed_on: set[tuple[type[Warning], str]] = set()
@@ -394,7 +394,7 @@ class Replicates:
         try:
             yield from self.runner.outcomes(_compared, tasks)
         except BrokenProcessPool as error:
-            hint = "Finished runs are kept if a file is passed as store=; n_jobs=1 ends at the run that does this."
+            hint = "Finished runs are kept if a file is passed as journal=; n_jobs=1 ends at the run that does this."
             raise MethodFailed(
                 self.case.source.argument, "must leave its process alive", "one that ended", hint
             ) from error

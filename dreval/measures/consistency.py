@@ -73,7 +73,7 @@ def tractable_consistency(
     n_replicates: int = 5,
     labels: Any = None,
     ids: Any = None,
-    store: str | Path | None = None,
+    journal: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -118,7 +118,7 @@ def tractable_consistency(
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
         Names of the points, by which the rows of a table of coordinates are matched; not used as a feature.
-    store : path, optional
+    journal : path, optional
         A journal (SQLite file): each finished run is written at once, and stored runs are not repeated. It belongs to
         these data, the method, its parameters, versions and seed; a larger ``n_transformations`` continues it. Pass
         ``random_state`` too, since another seed is another run. A function of yours is identified by its code and by
@@ -195,7 +195,7 @@ def tractable_consistency(
     count = transform_count(n_transformations, case.data.n, case.data.p)
     settings = {"transformation": transformation, "amplitude": amplitude, "kernel": kernel}
     recipe = {"measure": "tractable_consistency", **settings}
-    with Runner(store, n_jobs, progress) as runner:
+    with Runner(journal, n_jobs, progress) as runner:
         base = Replicates(case, ORIGINAL, 1, d, recipe, runner).required()[0]
         transformations = make_transformations(case.data.X, base, transformation, amplitude, kernel)
         runs = _run_method(case, base, transformations, count, n_replicates, (d, recipe, runner))

@@ -395,8 +395,8 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
         bounds = check_one_of(arguments.get("ties", "index"), ("index", "bounds"), "ties", aliases=True) == "bounds"
         if card.curve:
             return _curve(public, view, bounds)
-        if "n_folds" in options:
-            check_int(options["n_folds"], "n_folds", low=2, high=view.n)
+        if "n_splits" in options:
+            check_int(options["n_splits"], "n_splits", low=2, high=view.n)
         parameters = {name: arguments[name] for name in card.parameters}
         for name, choices in card.choices.items():
             parameters[name] = check_one_of(arguments[name], choices, name, aliases=True)

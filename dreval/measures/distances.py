@@ -166,7 +166,7 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
 
     See Also
     --------
-    noise_test : with ``statistic="distance_order_correlation"`` the question of scDEED, with a p-value.
+    noise_test : with ``measure="distance_order_correlation"`` the question of scDEED, with a p-value.
     spearman_distance : the correlation of all distances.
 
     Examples

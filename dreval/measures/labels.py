@@ -29,29 +29,29 @@ SORTED_AT_ONCE = 1 << 16  # points whose classes are sorted at once
 APART = 2 * ROUNDING  # a list ends before the first distance that is relatively nearer than this to the next distance
 
 
-def _knn_accuracy_ties(view: View, n_neighbors: int, n_folds: int) -> tuple[FloatArray, FloatArray] | None:
+def _knn_accuracy_ties(view: View, n_neighbors: int, n_splits: int) -> tuple[FloatArray, FloatArray] | None:
     points, labels = view.Y[view.population], _codes(view)[view.population]
     rows, changes = _classified(view), []
-    unlisted = rows[~_listed(view, n_neighbors + 1, n_folds, rows)[0]]
-    for test, train in _splits(view, n_folds, unlisted):
+    unlisted = rows[~_listed(view, n_neighbors + 1, n_splits, rows)[0]]
+    for test, train in _splits(view, n_splits, unlisted):
         k = min(n_neighbors, len(train))
         doubtful = doubtful_rows(points, test, train, k, view.n_jobs, within=True)
         if len(doubtful):
             changes.append((doubtful, *vote_bounds(points, doubtful, train, k, labels, view.n_jobs)))
     if not changes:
         return None
-    worst = _correct(view, n_neighbors, n_folds).astype(np.float64)
+    worst = _correct(view, n_neighbors, n_splits).astype(np.float64)
     best = worst.copy()
     for doubtful, always_right, ever_right in changes:
         worst[doubtful], best[doubtful] = always_right, ever_right
     return worst[rows], best[rows]
 
 
-def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatArray:
+def _knn_accuracy_without(view: View, n_neighbors: int, n_splits: int) -> FloatArray:
     """Recount the votes of each point with the next neighbor; the folds do not change."""
     labels = _codes(view)[view.population]
     correct, changes = np.zeros(len(labels)), np.zeros(len(labels))
-    for test, neighbors in _voters(view, n_neighbors + 1, n_folds, np.arange(view.n)):
+    for test, neighbors in _voters(view, n_neighbors + 1, n_splits, np.arange(view.n)):
         k = min(n_neighbors, neighbors.shape[1])
         classes = labels[neighbors]
         correct[test] = _vote(classes[:, :k]) == labels[test]
@@ -81,13 +81,13 @@ def _knn_accuracy_without(view: View, n_neighbors: int, n_folds: int) -> FloatAr
     default=10,
     ties=_knn_accuracy_ties,
     without=_knn_accuracy_without,
-    reach=lambda n, n_neighbors, n_folds: reach(n_neighbors, n_folds, n, MAX_ANCHOR_RISK),
+    reach=lambda n, n_neighbors, n_splits: reach(n_neighbors, n_splits, n, MAX_ANCHOR_RISK),
     caution=SEPARATION,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
     exponent=1.0,
     reference="@li2022, Section 3.2 (k in {5, 10, 20}); 5-fold stratified cross-validation.",
 )
-def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatArray:
+def knn_accuracy(view: View, n_neighbors: int = 10, n_splits: int = 5) -> FloatArray:
     r"""Compute the cross-validated accuracy of the majority vote of the k nearest neighbors in the embedding.
 
     .. math:: A(k) = \frac{1}{n} \sum_{i=1}^n [\hat c_i = c_i],
@@ -111,16 +111,16 @@ def knn_accuracy(view: View, n_neighbors: int = 10, n_folds: int = 5) -> FloatAr
     >>> dreval.knn_accuracy(Y, labels=labels, random_state=0) > 0.9
     True
     """
-    check_int(n_folds, "n_folds", low=2)
+    check_int(n_splits, "n_splits", low=2)
     members(view)
-    return _correct(view, n_neighbors, n_folds)[_classified(view)].astype(np.float64)
+    return _correct(view, n_neighbors, n_splits)[_classified(view)].astype(np.float64)
 
 
-def _correct(view: View, n_neighbors: int, n_folds: int) -> npt.NDArray[np.bool_]:
+def _correct(view: View, n_neighbors: int, n_splits: int) -> npt.NDArray[np.bool_]:
     """Return whether each point of the population is classified, and rightly."""
     labels = view.of_population(_codes(view))
     correct = np.zeros(len(labels), np.bool_)
-    for test, neighbors in _voters(view, n_neighbors, n_folds, _classified(view)):
+    for test, neighbors in _voters(view, n_neighbors, n_splits, _classified(view)):
         correct[test] = _vote(labels[neighbors]) == labels[test]
     return correct
 
@@ -137,26 +137,26 @@ def _classified(view: View) -> IntArray:
     return points
 
 
-def _voters(view: View, k: int, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+def _voters(view: View, k: int, n_splits: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield parts of the rows and their k nearest points outside their own fold, or all of these if they are fewer.
 
     Most are read from the lists of neighbors; the others are searched, fold by fold.
     """
-    in_lists, neighbors = (_listed_by_anchors if view.streamed else _listed)(view, k, n_folds, rows)
+    in_lists, neighbors = (_listed_by_anchors if view.streamed else _listed)(view, k, n_splits, rows)
     yield rows[in_lists], neighbors
     if in_lists.all():
         return
     points = view.Y[view.population]
-    for test, train in _splits(view, n_folds, rows[~in_lists]):
+    for test, train in _splits(view, n_splits, rows[~in_lists]):
         yield test, train[nearest(points[train], min(k, len(train)), points[test], view.n_jobs)[0]]
 
 
-def reach(k: int, n_folds: int, n: int, risk: float) -> int:
+def reach(k: int, n_splits: int, n: int, risk: float) -> int:
     """Return how many neighbors hold k outside the own fold, except with probability ``risk``; at most n - 2."""
     from scipy.special import bdtr
 
     size = k
-    while size < n - 2 and bdtr(k - 1, size, 1.0 - 1.0 / n_folds) > risk:
+    while size < n - 2 and bdtr(k - 1, size, 1.0 - 1.0 / n_splits) > risk:
         size += 1
     return size
 
@@ -168,30 +168,30 @@ def _first_outside(outside: npt.NDArray[np.bool_], k: int) -> tuple[npt.NDArray[
     return in_lists, outside[in_lists] & (count[in_lists] <= k)
 
 
-def _listed_by_anchors(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+def _listed_by_anchors(view: View, k: int, n_splits: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Do the same as ``_listed`` for the points with the coordinates of the anchors, from the lists of their pass."""
     anchors, of_anchors = view.cached_per_embedding("lists of the anchors", lambda: (view.rows, view.nearest_embedding))
     lists = of_anchors[np.searchsorted(anchors, view.rows)]  # a chance value may use some of them
     neighbors = lists if view.origin is None else view.origin.inverse(lists)
-    folds = _folds_of(view, n_folds)
+    folds = _folds_of(view, n_splits)
     in_lists, places = _first_outside(folds[neighbors] != folds[rows][:, None], k)
     return in_lists, neighbors[in_lists][places].reshape(-1, k)
 
 
-def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
+def _listed(view: View, k: int, n_splits: int, rows: IntArray) -> tuple[npt.NDArray[np.bool_], IntArray]:
     """Return whose list of neighbors holds k points outside the own fold, no two at one distance; and these k points.
 
     They are sorted, the nearest first. Permuted rows of an embedding are other labels and folds on the same lists.
     """
     n, population = view.n, view.population
-    size = -(reach(k, n_folds, n, MAX_LIST_RISK) // -8) * 8  # the same lists for k and k + 1
+    size = -(reach(k, n_splits, n, MAX_LIST_RISK) // -8) * 8  # the same lists for k and k + 1
     if size + 1 > n - 1:
         return np.zeros(len(rows), np.bool_), np.empty((0, k), np.int64)
     place = np.arange(n) if view.origin is None else np.searchsorted(population, view.origin[population])
     at_place = np.empty(n, np.int64)
     at_place[place] = np.arange(n)
     original = population[at_place]  # as before the permutation
-    points, folds = view.Y[original], _folds_of(view, n_folds)[original]
+    points, folds = view.Y[original], _folds_of(view, n_splits)[original]
 
     def clear_lists(at: IntArray) -> npt.NDArray[np.int32]:
         neighbors, squared = neighbors_of(points, at, size + 1, view.n_jobs)
@@ -209,19 +209,19 @@ def _listed(view: View, k: int, n_folds: int, rows: IntArray) -> tuple[npt.NDArr
     return in_lists, at_place[lists[in_lists][places]].reshape(-1, k)
 
 
-def _splits(view: View, n_folds: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
+def _splits(view: View, n_splits: int, rows: IntArray) -> Iterator[tuple[IntArray, IntArray]]:
     """Yield the rows that are in a fold, and its training points; no fold without rows or without training points."""
-    folds = view.of_population(_folds_of(view, n_folds))
-    for fold in range(n_folds):
+    folds = view.of_population(_folds_of(view, n_splits))
+    for fold in range(n_splits):
         test, train = rows[folds[rows] == fold], np.flatnonzero(folds != fold)
         if len(test) and len(train):
             yield test, train
 
 
-def _folds_of(view: View, n_folds: int) -> IntArray:
+def _folds_of(view: View, n_splits: int) -> IntArray:
     """Return the fold of every point; leaving out a group changes none."""
     folds: IntArray = view.cached_per_data(
-        ("folds", n_folds), lambda: _folds(_codes(view), n_folds, stream(view.seed, "folds"))
+        ("folds", n_splits), lambda: _folds(_codes(view), n_splits, stream(view.seed, "folds"))
     )
     return folds
 
@@ -232,18 +232,18 @@ def _codes(view: View) -> np.ndarray:
     return view.labels
 
 
-def _folds(labels: np.ndarray, n_folds: int, rng: np.random.Generator) -> np.ndarray:
+def _folds(labels: np.ndarray, n_splits: int, rng: np.random.Generator) -> np.ndarray:
     """Return stratified folds: the shuffled points, sorted by class, are dealt out in turn."""
     n = len(labels)
     order = np.arange(n, dtype=np.int32 if n < 2**31 else np.int64)
     rng.shuffle(order)
     sizes = np.bincount(labels)
-    next_of, folds = np.cumsum(sizes) - sizes, np.empty(n, np.min_scalar_type(n_folds))
+    next_of, folds = np.cumsum(sizes) - sizes, np.empty(n, np.min_scalar_type(n_splits))
     for at in range(0, n, SORTED_AT_ONCE):  # the points of each class follow each other, as if all were sorted by it
         part = order[at : at + SORTED_AT_ONCE]
         part = part[np.argsort(labels[part], kind="stable")]
         classes, starts, count = np.unique(labels[part], return_index=True, return_counts=True)
-        folds[part] = (np.arange(len(part)) + np.repeat(next_of[classes] - starts, count)) % n_folds
+        folds[part] = (np.arange(len(part)) + np.repeat(next_of[classes] - starts, count)) % n_splits
         next_of[classes] += count
     return folds
 

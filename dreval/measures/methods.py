@@ -21,7 +21,7 @@ from dreval.records.notes import Notes, note
 from dreval.records.provenance import provenance
 from dreval.registry import MEASURES
 
-NOT_ON_CARD = ("labels", "ids", "store", "random_state", "n_jobs", "progress")  # no parameters of the measure
+NOT_ON_CARD = ("labels", "ids", "journal", "random_state", "n_jobs", "progress")  # no parameters of the measure
 ROUNDING = 1e-14  # two embeddings with a smaller disparity are equal
 
 

@@ -36,7 +36,7 @@ def reconstruction_error(
     source: Any,
     *,
     rule: str = "ridge",
-    n_folds: int = 5,
+    n_splits: int = 5,
     labels: Any = None,
     ids: Any = None,
     random_state: int | np.random.Generator | None = None,
@@ -61,8 +61,8 @@ def reconstruction_error(
         How f is fitted: "ridge", kernel ridge regression with the ridge of least leave-one-out error; "theorem3", the
         closed form of Roy (2021), Theorem 3, with a missing factor 1 / n restored; "theorem3_printed", the printed
         formula, whose values collapse to the mean.
-    n_folds : int, default 5
-        Number of folds, 2 <= n_folds <= n.
+    n_splits : int, default 5
+        Number of folds, 2 <= n_splits <= n.
     labels : (n,) array, column of X by name, or path
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
@@ -124,11 +124,11 @@ def reconstruction_error(
     """
     rule = check_one_of(rule, RULES, "rule", aliases=True)
     case = open_case(X, source, labels, ids, random_state, reruns=False)
-    folds = min(check_int(n_folds, "n_folds", low=2), case.data.n)
+    folds = min(check_int(n_splits, "n_splits", low=2), case.data.n)
     Y = case.source.coordinates(case.data, n_components=case.source.default_components, random_state=case.seed)
     rows = fitted_rows(case.data.n, case.root)
     notes = (note("reconstruction_error.drawn", drawn=MAX_FITTED_POINTS),) if len(rows) < case.data.n else ()
-    notes += (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
+    notes += (note("folds.fewer", points=folds, folds=n_splits),) if n_splits > folds else ()
     points, Y = case.data.X[rows], Y[rows]
     fit = reconstruction_map(Y, points, rule=rule)
     cross_validation = held_out(points, Y, rule, folds, case.root)
@@ -137,7 +137,7 @@ def reconstruction_error(
     parts["linear_train"], parts["linear_bound"] = linear_bound(points, Y.shape[1])
     if parts["linear_bound"] > 1.0:
         notes += (note("reconstruction_error.trivial", bound=parts["linear_bound"], n=len(rows)),)
-    parameters = {"rule": rule, "n_folds": n_folds}
+    parameters = {"rule": rule, "n_splits": n_splits}
     return make_record(
         reconstruction_error,
         case,

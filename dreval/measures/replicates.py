@@ -76,7 +76,7 @@ def stability(
     n_neighbors: Any = "auto",
     labels: Any = None,
     ids: Any = None,
-    store: str | Path | None = None,
+    journal: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -114,7 +114,7 @@ def stability(
         Class of each point, for supervised methods only.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
-    store : path, optional
+    journal : path, optional
         A file that stores each embedding as soon as it is finished; a killed run continues from it.
     random_state : int, Generator or None, default None
         Seed of the halves and of the seeds: replicate r depends on it and on r only.
@@ -207,7 +207,7 @@ def stability(
         hint = "Use over='seeds'." if case.source.reseed_reason is None else "Take more points."
         raise InputError("X", requirement, f"{case.data.n} points", hint)
     d = case.source.default_components if n_components is None else check_int(n_components, "n_components", low=1)
-    with Runner(store, n_jobs, progress) as runner:
+    with Runner(journal, n_jobs, progress) as runner:
         embedded = _embed(case, kind, R, d or 2, runner)
         seeds_change_nothing = embedded.equal_seeds and not is_constant(embedded.main[0].Y)
         if requested == "auto" and seeds_change_nothing and case.data.n >= MIN_HALVED_POINTS:

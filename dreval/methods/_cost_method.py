@@ -220,7 +220,7 @@ class MapMethod(CostMethod):
             hint = 'Choose mapping="linear" or another explicit one, or use kernel_transform.'
             raise InputError("mapping", "must be a function of the data", repr(self.mapping), hint)
 
-    def generalization_curve(self, X: Any, sizes: Any, *, n_repeats: int = 5) -> pd.DataFrame:
+    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = 5) -> pd.DataFrame:
         r"""Compute the errors of the map on fitted and on other points, by the number of fitted points.
 
         For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are
@@ -234,7 +234,7 @@ class MapMethod(CostMethod):
             Data.
         sizes : int or list of int
             Numbers m of rows to fit, 4 to n - 4.
-        n_repeats : int
+        n_replicates : int
             Draws for each size.
 
         Returns
@@ -250,7 +250,7 @@ class MapMethod(CostMethod):
         points, root = check_points(X, "X", min_rows=8), root_seed(self.random_state)
         requested = np.atleast_1d(np.asarray(sizes)).tolist()
         train_sizes = [check_int(m, "sizes", low=4, high=len(points) - 4) for m in requested]
-        count = check_int(n_repeats, "n_repeats", low=1)
+        count = check_int(n_replicates, "n_replicates", low=1)
         rows = [self._held_out(points, m, repeat, root) for m in train_sizes for repeat in range(count)]
         return pd.DataFrame(rows)
 

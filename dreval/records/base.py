@@ -301,10 +301,10 @@ def is_journal(path: str | os.PathLike[str]) -> bool:
 
 
 def refuse_journal(path: str | os.PathLike[str], argument: str) -> None:
-    """Raise if a file is that of a study or a store: results must not overwrite finished work."""
+    """Raise if a file is that of a study or a journal: results must not overwrite finished work."""
     if is_journal(path):
         received = f"{os.fspath(path)!r}, which holds the finished work of a study or a run"
-        raise InputError(argument, "must not be the file of a study or a store", received, "Choose another path.")
+        raise InputError(argument, "must not be the file of a study or a journal", received, "Choose another path.")
 
 
 def write_atomic(path: str | os.PathLike[str], content: str | bytes, argument: str = "path") -> Path:
@@ -328,14 +328,14 @@ def whole_file(path: str | os.PathLike[str], argument: str = "path") -> Iterator
 
     The content goes to a temporary file in the same folder (``.NAME.XXXX.part``, which a killed process leaves behind
     and which may be deleted), is forced to the disk, and is renamed. After an error, an interrupt or a full disk the
-    old file is unchanged. The file of a study or a store is not replaced. A link keeps pointing at its file, which
+    old file is unchanged. The file of a study or a journal is not replaced. A link keeps pointing at its file, which
     keeps its permissions; another hard link to it keeps the old content. ``/dev/stdout``, a pipe and a device are
     written directly.
 
     Raises
     ------
     InputError
-        If the file cannot be written, or is that of a study or a store.
+        If the file cannot be written, or is that of a study or a journal.
     """
     target = Path(os.path.realpath(path))
     try:

@@ -144,8 +144,8 @@ class Comparison(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
-        >>> comparison.of(comparison.pairs, "trustworthiness")[["first", "second", "advantage"]].round(3)
-          first second  advantage
+        >>> comparison.of(comparison.pairs, "trustworthiness")[["first", "second", "difference"]].round(3)
+          first second  difference
         0     a      b     -0.098
         """
         names = [
@@ -270,8 +270,8 @@ class Comparison(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
-        >>> comparison.tidy()[["measure", "first", "second", "advantage", "p_value"]].round(3)
-                   measure first second  advantage  p_value
+        >>> comparison.tidy()[["measure", "first", "second", "difference", "p_value"]].round(3)
+                   measure first second  difference  p_value
         0  trustworthiness     a      b     -0.098    0.176
         """
         return self.pairs

@@ -424,7 +424,7 @@ class ParallelAnalysis(TableRecord):
     n_components : int
         Number of leading components with ``p_value <= alpha``, before the first without.
     table : DataFrame
-        One row per component: ``component`` (1, 2, ...), ``eigenvalue``, ``share`` of the variance, ``null_mean`` and
+        One row per component: ``component`` (1, 2, ...), ``eigenvalue``, ``share`` of the variance, ``chance`` and
         ``null_quantile`` (1 - alpha) of the eigenvalues of the same rank under permutation, ``p_value``, ``p_kind``
         ("permutation") and ``kept``.
     null_eigenvalues : ndarray (B, q)
@@ -536,7 +536,7 @@ class PerplexityCurve(TableRecord):
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(90, 4))
-    >>> dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
+    >>> dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0)
     The largest 5 % of the singularity scores are smallest at perplexity 25: 9.41 (95 % interval 5.21 to 17.0), and
     largest at 15: 44.9. ...
     """
@@ -554,14 +554,14 @@ class PerplexityCurve(TableRecord):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(90, 4))
-        >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
-        >>> curve.glance()[["n", "n_perplexities", "n_with_interval", "n_seeds", "n_refused"]]
-            n  n_perplexities  n_with_interval  n_seeds  n_refused
+        >>> curve = dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0)
+        >>> curve.glance()[["n", "n_perplexities", "n_with_interval", "n_replicates", "n_refused"]]
+            n  n_perplexities  n_with_interval  n_replicates  n_refused
         0  90               2                2        3          0
         """
         top = self.table[self.table["score"] == self.table["score"].iloc[0]]
         row = {name: self.recipe[name] for name in ("n", "p")} | {"n_perplexities": len(top)}
-        row |= {"n_with_interval": int(top["conf_low"].notna().sum()), "n_seeds": self.recipe["parameters"]["n_seeds"]}
+        row |= {"n_with_interval": int(top["conf_low"].notna().sum()), "n_replicates": self.recipe["parameters"]["n_replicates"]}
         row |= {"n_refused": int(top["n_refused"].sum()), "conf_level": self.conf_level}
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
@@ -576,7 +576,7 @@ class PerplexityCurve(TableRecord):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(90, 4))
-        >>> dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0).plot()
+        >>> dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0).plot()
         <Figure size ...>
         """
         from dreval.report.figures.curves import draw_perplexity_curve

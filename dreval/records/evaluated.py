@@ -98,7 +98,7 @@ class EvaluatedEmbedding(Embedding):
         *,
         rule: str = "ridge",
         n_resamples: int = 199,
-        n_folds: int = 5,
+        n_splits: int = 5,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Certificate:
@@ -120,7 +120,7 @@ class EvaluatedEmbedding(Embedding):
         from dreval.significance._certificate import certify
 
         seed = self.random_state if random_state is None else random_state
-        options: Any = {"rule": rule, "n_resamples": n_resamples, "n_folds": n_folds}
+        options: Any = {"rule": rule, "n_resamples": n_resamples, "n_splits": n_splits}
         return certify(self, **options, random_state=seed, n_jobs=n_jobs)
 
     def known_data(self) -> npt.NDArray[np.float64]:

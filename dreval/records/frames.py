@@ -173,8 +173,8 @@ def parameters_text(parameters: Mapping[str, Any]) -> str:
 
     Examples
     --------
-    >>> parameters_text({"n_neighbors": 15, "kind": None, "n_folds": 5})
-    'n_neighbors=15, n_folds=5'
+    >>> parameters_text({"n_neighbors": 15, "kind": None, "n_splits": 5})
+    'n_neighbors=15, n_splits=5'
     """
     return ", ".join(f"{name}={value}" for name, value in parameters.items() if value is not None)
 

@@ -558,7 +558,7 @@ class Results(Record):
         data: Any = None,
         rule: str = "ridge",
         n_resamples: int = 199,
-        n_folds: int = 5,
+        n_splits: int = 5,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> Certificate:
@@ -574,7 +574,7 @@ class Results(Record):
             The reconstruction of the data from the embedding; see ``Embedding.reconstruction_map``.
         n_resamples : int
             Number of bootstrap resamples.
-        n_folds : int
+        n_splits : int
             Number of folds of the held-out error.
         random_state : int or Generator, optional
             Seed; by default that of the evaluation, with the same folds as ``reconstruction_error``.
@@ -598,7 +598,7 @@ class Results(Record):
         p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
         embedding = self.embedding(name, data=data)
-        options: Any = {"n_resamples": n_resamples, "n_folds": n_folds, "random_state": random_state, "n_jobs": n_jobs}
+        options: Any = {"n_resamples": n_resamples, "n_splits": n_splits, "random_state": random_state, "n_jobs": n_jobs}
         return embedding.certificate(rule=rule, **options)
 
     def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:
@@ -810,8 +810,8 @@ class Results(Record):
         Returns
         -------
         dreval.records.comparison.Comparison
-            ``tidy()`` has one row per measure and pair: ``advantage`` (how much better the first is, for either
-            direction of the measure), interval, p, effect size (advantage over the standard deviation of the
+            ``tidy()`` has one row per measure and pair: ``difference`` (how much better the first is, for either
+            direction of the measure), interval, p, effect size (difference over the standard deviation of the
             differences of points) and probability of superiority (share of points at which the first is better, ties as
             halves).
 
@@ -825,8 +825,8 @@ class Results(Record):
         >>> import numpy as np, dreval; X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 1]
         >>> ev = dreval.Evaluation(X, {"first two": X[:, :2], "last two": X[:, 2:]}, n_neighbors=8, random_state=0)
         >>> comparison = ev.run("trustworthiness").compare()
-        >>> comparison.tidy()[["first", "second", "advantage", "better"]].round(2)
-               first    second  advantage     better
+        >>> comparison.tidy()[["first", "second", "difference", "better"]].round(2)
+               first    second  difference     better
         0  first two  last two       0.31  first two
         """
         from dreval.comparison.compare import compare

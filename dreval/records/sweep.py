@@ -226,7 +226,7 @@ class Sweep(TableRecord):
         """Save everything in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
 
         Values of options that are no numbers, words, truth values or lists of them, such as functions, are saved as
-        text. Embeddings are not part of a sweep: those of its runs stay in ``store=``.
+        text. Embeddings are not part of a sweep: those of its runs stay in ``journal=``.
 
         Examples
         --------

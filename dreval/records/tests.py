@@ -223,16 +223,16 @@ class IndependenceTest(Record):
            test   n  statistic  p_value
         0  hsic  40      0.006     0.11
         """
-        row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.null_mean}
+        row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.chance}
         row |= {"p_value": self.p_value, "p_kind": self.p_kind, "n_resamples": self.n_resamples}
         return pd.DataFrame([{**row, "effect_size": self.effect_size, "effect_size_name": self.effect_size_name}])
 
     @property
-    def null_mean(self) -> float:
+    def chance(self) -> float:
         """Null mean of the statistic: of the permutations, or of the distribution that replaces them."""
         if len(self.null_distribution):
             return float(np.mean(self.null_distribution))
-        return float(self.extra.get("null_mean", math.nan))
+        return float(self.extra.get("chance", math.nan))
 
     @property
     def call(self) -> str:
@@ -288,7 +288,7 @@ class NoiseTest(IndependenceTest):
 
     ``statistic`` is the mean score of the points (of several settings: the largest z), ``null_distribution`` its values
     on the null data, ``effect_size`` the z of the statistic, and ``p_kind`` "permutation" for independent columns, else
-    "parametric_bootstrap". ``extra`` holds ``null``, ``score``, ``n_seeds``, ``n_failed`` and ``alpha``.
+    "parametric_bootstrap". ``extra`` holds ``null``, ``measure``, ``n_seeds``, ``n_failed`` and ``alpha``.
 
     Attributes
     ----------
@@ -296,7 +296,7 @@ class NoiseTest(IndependenceTest):
         One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``q`` (NaN if the global p is above
         alpha) and ``like_noise``. None if the score is a single number, or if several settings are compared.
     settings : DataFrame or None
-        One row per setting, if several are compared: its options, ``statistic``, ``null_mean``, ``z`` and
+        One row per setting, if several are compared: its options, ``statistic``, ``chance``, ``z`` and
         ``p_value`` (adjusted for the number of settings by the largest z).
     embedding : ndarray (n, d) or None
         Coordinates of the embedding of the data, with the first seed; read-only.
@@ -332,7 +332,7 @@ class NoiseTest(IndependenceTest):
         ['y1', 'y2', 'score', 'p_family_wise', 'q', 'like_noise']
         """
         if self.points is None or self.embedding is None:
-            hint = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
+            hint = "Use a score of points, such as measure='neighborhood_overlap', and one setting."
             raise InputError("statistic", "must have a value for each point", str(self.extra.get("score")), hint)
         Y = self.embedding[self.points.index.to_numpy()]
         return pd.concat([coordinates_frame(Y, self.points.index), self.points], axis=1)
@@ -406,7 +406,7 @@ class Sensitivity(TableRecord):
     Attributes
     ----------
     table : DataFrame
-        One row for each value: the setting, ``statistic``, ``null_mean``, ``null_95`` (the 95 % quantile of the
+        One row for each value: the setting, ``statistic``, ``chance``, ``null_95`` (the 95 % quantile of the
         statistic under permutation), ``effect_size``, ``p_value``, ``p_kind``.
     setting : str
         Name of the column that holds the setting.

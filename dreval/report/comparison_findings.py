@@ -422,7 +422,7 @@ class _Facts:
         if rows:
             row = min(rows, key=lambda row: row["p_adjusted"])
             pair = (row["first"], row["second"])
-            better, other = pair if row["advantage"] > 0 else pair[::-1]
+            better, other = pair if row["difference"] > 0 else pair[::-1]
             fields = {"better": _names([better]), "other": _names([other]), "by": self.by([row["name"]], question)}
             fields |= {"p_alone": p_text(row["p_value"], self.alpha)}
             fields |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
@@ -549,7 +549,7 @@ class _Facts:
         """Return one verdict on margins: the pairs, or of two embeddings the sizes of their differences."""
         by = tuple(dict.fromkeys(name for name, _ in items))
         margins = list(dict.fromkeys(without_zero(f"{row['margin']:g}") for _, row in items))
-        sizes = [without_zero(self.columns[name].format_value(abs(row["advantage"]))) for name, row in items]
+        sizes = [without_zero(self.columns[name].format_value(abs(row["difference"]))) for name, row in items]
         if not self.has_two:
             parts = [self.pair_text(list(dict.fromkeys((row["first"], row["second"]) for _, row in items)))]
         else:

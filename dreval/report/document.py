@@ -403,7 +403,7 @@ class ForestRow:
     low: float
     high: float
     mark: str
-    advantage: str
+    difference: str
     p: str
 
 

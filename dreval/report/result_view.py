@@ -575,7 +575,7 @@ def parameter_text(parameters: str, *, full: bool = False) -> str:
     ('', 'k = 15, n_triplets=50')
     """
     parts = [part for part in parameters.split(", ") if full or part not in _default_parameters()]
-    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_folds=", "folds = ")
+    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_splits=", "folds = ")
 
 
 @cache

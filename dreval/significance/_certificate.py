@@ -31,7 +31,7 @@ def certify(
     *,
     rule: str = RULE,
     n_resamples: int = 199,
-    n_folds: int = 5,
+    n_splits: int = 5,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
 ) -> Certificate:
@@ -52,7 +52,7 @@ def certify(
         How f is fitted; see ``reconstruction_error``.
     n_resamples : int, default 199
         Number m of resamples.
-    n_folds : int, default 5
+    n_splits : int, default 5
         Folds of the held-out error, those of ``reconstruction_error`` with the same seed.
     random_state : int, Generator or None, default None
         Seed; resample b depends on it and on b only.
@@ -108,12 +108,12 @@ def certify(
     """
     rule = check_one_of(rule, RULES, "rule", aliases=True)
     check_int(n_resamples, "n_resamples", low=1)
-    check_int(n_folds, "n_folds", low=2)
+    check_int(n_splits, "n_splits", low=2)
     root = root_seed(check_random_state(random_state))
     points = fit_points(embedding.known_data(), embedding.coordinates, root)
     refit = fitted(points, rule)
-    folds = min(n_folds, len(points.X))
-    fold_notes = (note("folds.fewer", points=folds, folds=n_folds),) if n_folds > folds else ()
+    folds = min(n_splits, len(points.X))
+    fold_notes = (note("folds.fewer", points=folds, folds=n_splits),) if n_splits > folds else ()
     errors = held_out(points.X, points.Y, rule, folds, root)
     tests = [name for name in CERTIFICATE_TESTS if name in TESTS]
     mean = np.linalg.norm(errors.residuals.mean(axis=0)) / np.sqrt(np.mean(np.sum(errors.residuals**2, axis=1)))

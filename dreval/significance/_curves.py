@@ -49,7 +49,7 @@ def kappa_curve(
     Returns
     -------
     Sensitivity
-        ``tidy()``: one row for each kappa, with ``statistic``, ``null_mean``, ``null_95``, ``effect_size`` and
+        ``tidy()``: one row for each kappa, with ``statistic``, ``chance``, ``null_95``, ``effect_size`` and
         ``p_value``; ``plot()``; ``summary()``.
 
     Raises
@@ -184,7 +184,7 @@ def _curve(
         {
             setting: value,
             "statistic": test.statistic,
-            "null_mean": float(test.null_distribution.mean()),
+            "chance": float(test.null_distribution.mean()),
             "null_95": float(np.quantile(test.null_distribution, 0.95)),
             "effect_size": test.effect_size,
             "p_value": test.p_value,

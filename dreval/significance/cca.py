@@ -65,7 +65,7 @@ def cca_test(
     -------
     IndependenceTest
         ``statistic`` chi-square; ``effect_size`` rho_1; ``extra``: ``correlations`` (all of them), ``wilks``,
-        ``degrees_of_freedom``, ``p_chi2``, ``null_mean`` and ``null_sd`` (of the chi-square distribution) and
+        ``degrees_of_freedom``, ``p_chi2``, ``chance`` and ``null_sd`` (of the chi-square distribution) and
         ``rank_x``, ``rank_y``.
 
     Raises
@@ -128,7 +128,7 @@ def cca_test(
     p_chi2 = max(float(gammaincc(p * q / 2, max(observed, 0.0) / 2)), np.finfo(float).tiny)
     if method == "chi2":
         result = PermutationNull(observed, np.empty(0), p_chi2, (np.nan, np.nan), "asymptotic")
-        moments = {"null_mean": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
+        moments = {"chance": float(p * q), "null_sd": float(np.sqrt(2 * p * q))}
         notes: Notes = (note("cca.chi2", freedom=p * q),)
     else:
         result, notes, moments = resampling.run(statistic, scheme, "cca", 1e-12 * n), (), {}

@@ -118,7 +118,7 @@ def hsic_test(
         values that are equal up to rounding are equal; ``p_interval`` its 95 % Monte Carlo interval; ``effect_size``
         CKA; ``extra``: ``cka`` and
         ``unbiased`` (the U-statistic HSIC_1 of Song et al. 2012, which can be negative; two variables), ``method``,
-        ``error_bound`` (low rank), ``null_mean`` and ``null_sd`` (of the gamma distribution), and for each variable
+        ``error_bound`` (low rank), ``chance`` and ``null_sd`` (of the gamma distribution), and for each variable
         ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ...
 
     Raises
@@ -263,7 +263,7 @@ def gamma_null(pair: Pair) -> tuple[PermutationNull, dict[str, float]]:
     p = float(gammaincc(mean**2 / variance, max(observed, 0.0) * mean / variance))
     p = max(p, np.finfo(float).tiny)
     result = PermutationNull(max(observed, 0.0), np.empty(0), p, (np.nan, np.nan), "approximate")
-    return result, {"null_mean": mean, "null_sd": float(np.sqrt(variance))}
+    return result, {"chance": mean, "null_sd": float(np.sqrt(variance))}
 
 
 def permutation_moments(pair: Pair) -> tuple[float, float]:

@@ -98,7 +98,7 @@ def kcca_test(
     Returns
     -------
     IndependenceTest
-        ``statistic`` rho; ``extra``: ``null_mean``, ``kappa``, ``error_bound`` (low rank), ``truncation`` (what rho
+        ``statistic`` rho; ``extra``: ``chance``, ``kappa``, ``error_bound`` (low rank), ``truncation`` (what rho
         loses in the permutations where a variable has more than 128 directions) and for each variable ``kernel_x``,
         ``bandwidth_x``, ``directions_x``, ...
 
@@ -119,7 +119,7 @@ def kcca_test(
 
     Notes
     -----
-    Null mean (chance level): the mean of rho over the permutations, ``extra["null_mean"]``; it has no closed form and
+    Null mean (chance level): the mean of rho over the permutations, ``extra["chance"]``; it has no closed form and
     depends on n, the kernels and kappa, as 0.25 in the example below.
 
     Cost: n^3 once, or n r^2 with factors of rank r; n r s + min(r, s)^3 for each permutation, where r and s count the
@@ -177,7 +177,7 @@ def kcca_test(
         n=variables.n,
         resampling=resampling,
         effect_size=(result.observed - mean) / (1 - mean),
-        extra={"kappa": kappa, "null_mean": mean, **extra},
+        extra={"kappa": kappa, "chance": mean, **extra},
         parameters={"kernel": kernel, "bandwidth": bandwidth, "kappa": kappa, "method": method},
         notes=notes,
         names=names,

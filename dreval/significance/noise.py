@@ -82,7 +82,7 @@ def noise_test(
     source: Any,
     *,
     null: Any = "auto",
-    statistic: Any = "auto",
+    measure: Any = "auto",
     n_clusters: int | None = None,
     n_replicates: int = 99,
     n_seeds: int = 1,
@@ -93,7 +93,7 @@ def noise_test(
     metric: str = "euclidean",
     labels: Any = None,
     ids: Any = None,
-    store: Any = None,
+    journal: Any = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -124,7 +124,7 @@ def noise_test(
         independent, and p is exact. "gaussian": drawn from one normal distribution with the mean and covariance of the
         data; the hypothesis is one elliptical cloud, and p is approximate. A function ``(X, rng)`` returns null data.
         "auto": "gaussian" where there is a number of clusters, otherwise "columns".
-    statistic : {"auto", "silhouette"}, name of a measure, or callable
+    measure : {"auto", "silhouette"}, name of a measure, or callable
         The score. "silhouette": silhouette widths of ``n_clusters`` clusters that k-means finds in each embedding, null
         ones included. A measure with a contribution of each point and without labels, such as "neighborhood_overlap";
         where lower is better its sign is changed. A function ``(X, Y)`` of data and embedding returns a number for each
@@ -152,7 +152,7 @@ def noise_test(
         Classes; null data have none, so that only their number is used.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
-    store : path, optional
+    journal : path, optional
         A file that stores each finished run, so that a killed test continues where it stopped.
     random_state : int, Generator or None, default None
         Seed of null data and of the method: null data set r and its seeds depend on it and on r only.
@@ -229,7 +229,7 @@ def noise_test(
     ]
     arguments = {
         "null": null,
-        "statistic": statistic,
+        "measure": measure,
         "n_clusters": n_clusters,
         "n_replicates": n_replicates,
         "n_seeds": n_seeds,
@@ -243,7 +243,7 @@ def noise_test(
     with open_progress(progress) as bar:
         bar.set_description(f"data and null data of {case.source.name}")
         bar.reset(total=len(settings) * (design.n_replicates + 1) * design.n_seeds)
-        scores = _score_settings((case, *other_cases), design, lambda: Runner(store, n_jobs, bar=bar))
+        scores = _score_settings((case, *other_cases), design, lambda: Runner(journal, n_jobs, bar=bar))
     result = _statistics(scores, settings, design.level, design.score.rows)
     notes = [*case.source.notes]
     if labels is not None and design.uses_clusters:
@@ -303,7 +303,7 @@ def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
         raise InputError("X", "must have two columns or more for null='columns'", "one, whose rows are permuted", hint)
     uses_clusters = has_clusters and (kind != "columns" or not null_is_passed)
     default_score = SILHOUETTE if uses_clusters else "neighborhood_overlap"
-    score = _score(used["statistic"], default_score, used["n_clusters"], used["n_neighbors"], data, case.root)
+    score = _score(used["measure"], default_score, used["n_clusters"], used["n_neighbors"], data, case.root)
     parameters = {**used, "null": used["null"] if null_is_passed else "auto", "alpha": level}
     counts = used["n_replicates"], used["n_seeds"], d or 2
     return _Design(kind, draw, score, used["n_clusters"], uses_clusters, *counts, level, parameters)
@@ -363,7 +363,7 @@ def _record(
         p_interval=clopper_pearson(reached, design.n_replicates),
         extra={
             "null": design.null,
-            "score": design.score.title,
+            "measure": design.score.title,
             "n_seeds": design.n_seeds,
             "n_failed": len(scores.failures),
             "alpha": design.level,
@@ -489,7 +489,7 @@ def _statistics(
         finite_means = [row[np.isfinite(row)] for row in means[:, 1:]]  # of the runs that did not fail
         table = pd.DataFrame(settings).assign(
             statistic=means[:, 0],
-            null_mean=[float(row.mean()) if len(row) else np.nan for row in finite_means],
+            chance=[float(row.mean()) if len(row) else np.nan for row in finite_means],
             z=z[:, 0],
             p_value=setting_p_values,
         )
@@ -598,37 +598,37 @@ class _Score:
         """Return the scores of a function of the user; raise if it returns anything else."""
         if self.function is None:
             raise RuntimeError("this score has no function")
-        with UserCode("statistic", self.name, "return scores"):
+        with UserCode("measure", self.name, "return scores"):
             returned = self.function(X, Y)
             values = np.atleast_1d(np.asarray(returned, dtype=np.float64))
         requirement = f"must return {len(X)} numbers, or one"
         if returned is None:
-            raise InputError("statistic", requirement, "None", f"See whether {self.name} ends with return.")
+            raise InputError("measure", requirement, "None", f"See whether {self.name} ends with return.")
         if values.shape not in ((len(X),), (1,)):
             hint = "Return an array (n,) of scores of the points, or one number."
-            raise InputError("statistic", requirement, describe(values), hint)
-        _check_returned(values, "statistic", self.name)
+            raise InputError("measure", requirement, describe(values), hint)
+        _check_returned(values, "measure", self.name)
         return values
 
 
-def _score(statistic: Any, default: str, n_clusters: int | None, n_neighbors: Any, data: Any, root: int) -> _Score:
+def _score(measure: Any, default: str, n_clusters: int | None, n_neighbors: Any, data: Any, root: int) -> _Score:
     """Return the requested score; raise if one of its arguments is invalid."""
-    if callable(statistic):
-        name = getattr(statistic, "__name__", type(statistic).__name__)
-        return _Score(name, {}, function=statistic)
+    if callable(measure):
+        name = getattr(measure, "__name__", type(measure).__name__)
+        return _Score(name, {}, function=measure)
     cards = (card for card in MEASURES.cards() if card.level == "point" and not card.curve)
     names = [SILHOUETTE, *(card.name for card in cards if POINT_VARIABLES.isdisjoint(card.needs))]
-    if isinstance(statistic, str) and resolve_alias(statistic, MEASURES.names()) in set(MEASURES) - set(names):
+    if isinstance(measure, str) and resolve_alias(measure, MEASURES.names()) in set(MEASURES) - set(names):
         requirement = "must be a measure with a value for each point, and without labels"
-        raise InputError("statistic", requirement, repr(statistic), f"Known: {', '.join(names)}.")
-    if statistic == "auto":
+        raise InputError("measure", requirement, repr(measure), f"Known: {', '.join(names)}.")
+    if measure == "auto":
         name = default
     else:
-        name = check_one_of(statistic, names, "statistic", MEASURES.listing, aliases=True)
+        name = check_one_of(measure, names, "measure", MEASURES.listing, aliases=True)
     if name == SILHOUETTE:
         if n_clusters is None:
             hint = "Pass n_clusters=, or labels."
-            raise InputError("n_clusters", "must be given for statistic='silhouette'", "None", hint)
+            raise InputError("n_clusters", "must be given for measure='silhouette'", "None", hint)
         return _Score(name, {"n_clusters": n_clusters})
     card = MEASURES.card(name)
     parameters = dict(card.parameters)

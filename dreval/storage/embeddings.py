@@ -45,10 +45,10 @@ class EmbeddingCache:
             stored = self._store.get(RUN, "data")
             if stored is None and not is_empty:
                 received = f"{str(path)!r}, the file of a study"
-                raise InputError("store", "must be a store of an evaluation", received, "Choose a new file.")
+                raise InputError("journal", "must be the journal of an evaluation", received, "Choose a new file.")
             if stored is not None and stored[0].get("sha256") != data.sha256:
                 received = f"{str(path)!r}, which is of other data (sha256 {str(stored[0].get('sha256'))[:12]})"
-                raise InputError("store", "must be of the data that are evaluated", received, "Choose a new file.")
+                raise InputError("journal", "must be of the data that are evaluated", received, "Choose a new file.")
         except BaseException:
             self._stack.close()
             raise

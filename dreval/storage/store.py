@@ -108,7 +108,7 @@ class Store:
     {'1,2': ({'u': 0.1}, None)}
     """
 
-    def __init__(self, path: str | Path, argument: str = "store", *, read_only: bool = False) -> None:
+    def __init__(self, path: str | Path, argument: str = "journal", *, read_only: bool = False) -> None:
         self.path = check_path(path, argument)
         self._argument, self._lock = argument, RLock()
         if read_only and not self.path.is_file():

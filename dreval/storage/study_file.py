@@ -77,7 +77,7 @@ def is_new(path: str | Path) -> bool:
     if not is_journal(path):
         return False
     try:
-        with Store(path, "path", read_only=True) as store:
+        with Store(path, "journal", read_only=True) as store:
             return store.is_empty
     except InputError:
         return False
@@ -107,14 +107,14 @@ class StudyFile:
     """
 
     def __init__(self, path: str | Path, recipe: Mapping[str, Any] | None = None) -> None:
-        self.store = Store(path, "path", read_only=recipe is None)
+        self.store = Store(path, "journal", read_only=recipe is None)
         try:
             is_empty = self.store.is_empty  # read first: another process may begin the same study now
             stored = self.store.get(STUDY_ABOUT, "recipe")
             if stored is None and (recipe is None or not is_empty):
                 hint = "Name the file of a study, or choose a new file."
                 raise InputError(
-                    "path", "must hold a study", f"the journal {str(self.store.path)!r} without a study", hint
+                    "journal", "must hold a study", f"the journal {str(self.store.path)!r} without a study", hint
                 )
             _ = self.recipe  # raises for other content
             if recipe is not None:
@@ -127,7 +127,7 @@ class StudyFile:
 
     def check_recipe(self, recipe: Mapping[str, Any]) -> None:
         """Raise if a recipe differs from the recipe of the file."""
-        _check_same(self.recipe, recipe, "path", "must hold a study with the same settings", "start a new file")
+        _check_same(self.recipe, recipe, "journal", "must hold a study with the same settings", "start a new file")
 
     @property
     def recipe(self) -> dict[str, Any]:

@@ -597,7 +597,7 @@ class Study(Record):
 
     Parameters
     ----------
-    path : str or Path
+    journal : str or Path
         The file, as ``study.journal``, on a local disk; ``run`` creates it.
     datasets : list of names and paths, or dict of name to data
         Names of bundled or simulated data sets (simulations are drawn with the seed of the study), paths, arrays,
@@ -678,7 +678,7 @@ class Study(Record):
     @keywords_checked
     def __init__(
         self,
-        path: str | Path,
+        journal: str | Path,
         datasets: Any,
         methods: Any,
         measures: Any = "default",
@@ -696,7 +696,7 @@ class Study(Record):
         random_state: int | np.random.Generator | None = None,
         keep_embeddings: bool = True,
     ) -> None:
-        self.path = check_path(path, "path")
+        self.path = check_path(journal, "journal")
         self.n_replicates = check_int(n_replicates, "n_replicates", low=1)
         self.n_components = check_k(n_components, 2**31, "n_components")[0]
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
@@ -714,12 +714,12 @@ class Study(Record):
                 self._check(file)
 
     @classmethod
-    def open(cls, path: str | Path) -> Self:
+    def open(cls, journal: str | Path) -> Self:
         """Open a study from its file, without data and methods, for everything but ``run``.
 
         Parameters
         ----------
-        path : str or Path
+        journal : str or Path
             The file.
 
         Returns
@@ -746,7 +746,7 @@ class Study(Record):
         >>> folder.cleanup()
         """
         study = object.__new__(cls)
-        study.path, study.n_replicates, study.n_components = check_path(path, "path"), 0, []
+        study.path, study.n_replicates, study.n_components = check_path(journal, "journal"), 0, []
         study.datasets, study.methods, study.settings, study.keep_embeddings = {}, {}, None, True
         with StudyFile(study.path):
             return study
@@ -1045,7 +1045,7 @@ class Study(Record):
     def _check_can_run(self) -> Settings:
         """Return the settings; raise if the study was opened without data and methods."""
         if self.settings is None:
-            hint = "Make it with dreval.Study(path, datasets=..., methods=...)."
+            hint = "Make it with dreval.Study(journal, datasets=..., methods=...)."
             raise InputError("run", "needs data sets and methods", "a study from Study.open", hint)
         return self.settings
 

@@ -101,7 +101,7 @@ def sweep(
     labels: Any = None,
     ids: Any = None,
     header: bool | Literal["auto"] = "auto",
-    store: str | Path | None = None,
+    journal: str | Path | None = None,
     random_state: int | np.random.Generator | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -149,7 +149,7 @@ def sweep(
         Names of the points; not used as a feature.
     header : "auto", True or False
         Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
-    store : path, optional
+    journal : path, optional
         A file that stores each embedding as soon as it is finished: a killed sweep continues where it stopped, and a
         sweep with more settings, more replicates or other measures only computes what is missing.
     random_state : int, Generator or None, default None
@@ -233,7 +233,7 @@ def sweep(
         hint = "Use more points, or over='seeds' if the method has a seed."
         raise InputError("X", f"must have at least {MIN_POINTS_FOR_HALVES} points for halves", f"{n} points", hint)
     tasks = _tasks(measures, n_neighbors, _size(kind, n), data)
-    with Runner(store, n_jobs, progress) as runner:
+    with Runner(journal, n_jobs, progress) as runner:
         embedded = _embed(case, settings, kind, R, runner)
         if embedded.equal_seeds and requested == "auto" and n >= MIN_POINTS_FOR_HALVES:
             kind = "halves"

@@ -40,7 +40,7 @@ def test_eigenvalues_and_components_are_those_of_psych(name: str) -> None:
     for key in ("eigenvalues", "cor"):
         assert_allclose(result.tidy()["eigenvalue"], expected[key], rtol=1e-12)
     assert result.n_components == expected["components"]
-    assert_allclose(result.tidy()["null_mean"], expected["null mean"], rtol=0.006)
+    assert_allclose(result.tidy()["chance"], expected["null mean"], rtol=0.006)
     assert_allclose(result.tidy()["null_quantile"], expected["null quantile"], rtol=0.02)
 
 
@@ -127,7 +127,7 @@ def test_the_figure_shows_eigenvalues_above_permutation() -> None:
     (ax,) = result.plot().axes
     lines = [line.get_ydata() for line in ax.get_lines()]
     assert any(np.array_equal(line, result.tidy()["eigenvalue"]) for line in lines)
-    assert any(np.array_equal(line, result.tidy()["null_mean"]) for line in lines)
+    assert any(np.array_equal(line, result.tidy()["chance"]) for line in lines)
     marks = {line.get_label(): len(line.get_xdata()) for line in ax.get_lines() if line.get_marker() == "o"}
     assert marks == {"kept": 3, "not kept": 9}
     wide = dreval.parallel_analysis(np.random.default_rng(0).normal(size=(30, 60)), n_resamples=19, random_state=0)

@@ -22,7 +22,7 @@ X = np.random.default_rng(0).normal(size=(90, 4))
 @pytest.fixture(scope="module")
 def curve() -> PerplexityCurve:
     """Maps from random starts: at perplexity 8 none has a score."""
-    return dreval.perplexity_curve(X, [25, 8, 15], n_seeds=3, random_state=0, init="random")
+    return dreval.perplexity_curve(X, [25, 8, 15], n_replicates=3, random_state=0, init="random")
 
 
 def test_values_are_those_of_single_maps(curve: PerplexityCurve) -> None:
@@ -55,10 +55,10 @@ def test_failed_runs_are_counted(curve: PerplexityCurve) -> None:
     assert "perplexity 8: 3 of 3 maps have no score; the first reason:" in text
     assert text.count("have no score") == 1
     with pytest.raises(UndefinedMeasure, match=r"3 refused runs, the first.*Choose larger ones") as error:
-        dreval.perplexity_curve(X, [8], n_seeds=3, random_state=0, init="random")
+        dreval.perplexity_curve(X, [8], n_replicates=3, random_state=0, init="random")
     assert str(error.value).count("larger") == 1
     with pytest.raises(UndefinedMeasure, match="Leave polish=False out"):
-        dreval.perplexity_curve(X, [15], n_seeds=3, random_state=0, polish=False)
+        dreval.perplexity_curve(X, [15], n_replicates=3, random_state=0, polish=False)
 
 
 @pytest.mark.slow
@@ -66,7 +66,7 @@ def test_a_store_holds_runs_and_processes_have_no_effect(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
-    passed: dict[str, Any] = {"n_seeds": 3, "random_state": 0, "init": "random", "store": tmp_path / "curve.journal"}
+    passed: dict[str, Any] = {"n_replicates": 3, "random_state": 0, "init": "random", "journal": tmp_path / "curve.journal"}
     stored = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(stored.values["value"], expected, rtol=0, atol=0)
@@ -90,8 +90,8 @@ def test_bad_arguments_raise_an_error() -> None:
     for passed in ([], "30", [30, 31], [10, 10], [1.0], 20):
         with pytest.raises(InputError, match="`perplexities` must be"):
             dreval.perplexity_curve(X, passed)
-    with pytest.raises(InputError, match="`n_seeds`"):
-        dreval.perplexity_curve(X, [20], n_seeds=2)
+    with pytest.raises(InputError, match="`n_replicates`"):
+        dreval.perplexity_curve(X, [20], n_replicates=2)
     with pytest.raises(UnknownName, match="exaggeration"):
         dreval.perplexity_curve(X, [20], exagerration=4)
     with pytest.raises(InputError, match="`options` must not hold 'perplexity'"):

@@ -77,7 +77,7 @@ def test_an_estimate_of_the_cost_runs_no_method(run: Any, folder: Path) -> None:
         "--estimate-cost",
         "--save",
         "result.dreval",
-        "--store",
+        "--journal",
         "s.journal",
     )
     code, out, err = run(*EVALUATE, *arguments)
@@ -143,13 +143,13 @@ def test_methods_are_re_run(run: Any) -> None:
 
 @pytest.mark.parametrize(("option", "name"), [("--save", "s.dreval"), ("--report", "s.html"), ("--plot", "map=s.png")])
 def test_finished_work_is_not_overwritten(run: Any, folder: Path, option: str, name: str) -> None:
-    """An output to the file of a study or a store raises an error before anything is computed."""
+    """An output to the file of a study or a journal raises an error before anything is computed."""
     with Store(folder / name.removeprefix("map=")) as store:
         store.open_run({"method": "pca"})
     content = (folder / name.removeprefix("map=")).read_bytes()
     code, out, err = run(*EVALUATE, option, name)
     assert (code, out) == (2, "")
-    assert f"`{option}` must not be the file of a study or a store: got" in err
+    assert f"`{option}` must not be the file of a study or a journal: got" in err
     assert (folder / name.removeprefix("map=")).read_bytes() == content
 
 
@@ -207,8 +207,8 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--save", "umap.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--labels", "labels.csv:kind", "--save", "labels.csv"), "must not be a file that is read"),
-        ((*EVALUATE, "--store", "a", "--save", "./a"), "`--save` must not be a file that --store writes too: got 'a'"),
-        ((*EVALUATE, "--store", "a.html", "--report", "a.html"), "`--report` must not be a file that --store writes"),
+        ((*EVALUATE, "--journal", "a", "--save", "./a"), "`--save` must not be a file that --journal writes too: got 'a'"),
+        ((*EVALUATE, "--journal", "a.html", "--report", "a.html"), "`--report` must not be a file that --journal writes"),
         ((*EVALUATE, "--plot", "map=a.png", "--plot", "map=a.png"), "`--plot` must not be a file that --plot writes"),
     ],
 )

@@ -43,9 +43,9 @@ def test_a_report_and_the_saved_sweep_are_those_of_python(run: Any) -> None:
     assert Path("r.md").read_text("utf-8").replace("r-figures", "p-figures") == Path("p.md").read_text("utf-8")
     loaded = dreval.load_results("s.dreval")
     pd.testing.assert_frame_equal(loaded.tidy(), expected.tidy(), check_exact=True)
-    code, _, err = run(*ISOMAP, "n_neighbors=10,15", "--save", "s.dreval", "--store", "s.dreval")
+    code, _, err = run(*ISOMAP, "n_neighbors=10,15", "--save", "s.dreval", "--journal", "s.dreval")
     assert code == 2
-    assert "must not be a file that --store writes too" in err
+    assert "must not be a file that --journal writes too" in err
 
 
 def test_a_setting_that_fails_is_code_1(run: Any) -> None:
@@ -58,7 +58,7 @@ def test_a_setting_that_fails_is_code_1(run: Any) -> None:
 
 def test_a_store_is_reused(run: Any) -> None:
     """The second command reads the same results from the file."""
-    arguments = (*ISOMAP, "n_neighbors=10,15", "--store", "s.journal", "--json")
+    arguments = (*ISOMAP, "n_neighbors=10,15", "--journal", "s.journal", "--json")
     output = run(*arguments)
 
     assert Path("s.journal").exists()

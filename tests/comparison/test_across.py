@@ -179,9 +179,9 @@ def test_the_estimate_for_wilcoxon_is_that_of_hodges_and_lehmann(differences):
     row = compared(frame, tests=["wilcoxon"]).pairs.iloc[0]
     d = [value for value in differences if value] or [0.0]
     naive = np.median([(d[i] + d[j]) / 2 for i in range(len(d)) for j in range(i, len(d))])
-    assert_allclose(row["advantage"], naive, atol=1e-9)
-    assert math.isnan(row["conf_low"]) or row["conf_low"] <= row["advantage"] <= row["conf_high"]
-    assert row["advantage"] * row["effect_size"] >= 0
+    assert_allclose(row["difference"], naive, atol=1e-9)
+    assert math.isnan(row["conf_low"]) or row["conf_low"] <= row["difference"] <= row["conf_high"]
+    assert row["difference"] * row["effect_size"] >= 0
 
 
 @pytest.mark.parametrize(
@@ -225,16 +225,16 @@ def test_the_mixed_model_of_balanced_replicates_is_the_analysis_of_variance(seed
     errors = values - cells[:, :, None]
     assert square > (errors**2).sum() / (n * k * (r - 1))  # else the variance of cells is at its boundary
     assert_allclose(comparison.pairs["se"], np.sqrt(2 * square / (n * r)), rtol=1e-3)
-    advantage = [cells.mean(axis=0)[int(row.first[1:])] - cells.mean(axis=0)[int(row.second[1:])]
+    difference = [cells.mean(axis=0)[int(row.first[1:])] - cells.mean(axis=0)[int(row.second[1:])]
                  for row in comparison.pairs.itertuples()]  # fmt: skip
-    assert_allclose(comparison.pairs["advantage"], advantage, rtol=1e-8)
+    assert_allclose(comparison.pairs["difference"], difference, rtol=1e-8)
 
 
 def test_replicates_that_repeat_one_value_are_one_in_the_mixed_model():
     """Methods without random numbers: the model of one value for each cell, which is the analysis of variance."""
     scores = table(n=5)
     frame = pd.concat([scores, scores.assign(replicate=1)])
-    columns = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
+    columns = ["difference", "se", "conf_low", "conf_high", "statistic", "p_value"]
     repeated, single = (compared(cells, tests="mixed").pairs[columns] for cells in (frame, scores))
     pd.testing.assert_frame_equal(repeated, single, rtol=1e-9)
     cells = scores["value"].to_numpy().reshape(5, 3)
@@ -262,7 +262,7 @@ def test_the_mixed_model_is_that_of_statsmodels():
             contrast = [float(n == f"C(embedding)[{row['first']}]") - float(n == f"C(embedding)[{row['second']}]")
                         for n in fit.fe_params.index]  # fmt: skip
             direct = fit.t_test(np.array([contrast]))
-            assert_allclose(row["advantage"], direct.effect[0], rtol=1e-8)
+            assert_allclose(row["difference"], direct.effect[0], rtol=1e-8)
             # the optimizers' path depends on the names: a maximum is found to five digits
             assert_allclose(row["se"], direct.sd[0, 0], rtol=2e-5)
             assert_allclose(row["statistic"], direct.tvalue, rtol=2e-5)
@@ -284,9 +284,9 @@ def test_replicates_are_not_new_data_sets():
 def test_the_bayesian_test_is_that_of_baycomp():
     """Shares of the three regions for baycomp's own draws of weights, draw by draw."""
     oracle, values = ORACLE["baycomp"], np.array(ORACLE["autorank"]["table"])
-    advantage = values[:, 3] - values[:, 1]
-    weights = np.random.RandomState(oracle["seed"]).dirichlet([0.5, *np.ones(len(advantage))], 2000)
-    shares = region_shares(advantage, oracle["rope"], weights)[:, ::-1]
+    difference = values[:, 3] - values[:, 1]
+    weights = np.random.RandomState(oracle["seed"]).dirichlet([0.5, *np.ones(len(difference))], 2000)
+    shares = region_shares(difference, oracle["rope"], weights)[:, ::-1]
 
     assert_allclose(shares[:5], oracle["first"], atol=1e-12)
     assert_allclose(shares.mean(axis=0), oracle["mean"], atol=1e-12)
@@ -296,11 +296,11 @@ def test_the_bayesian_test_is_that_of_baycomp():
     hnp.arrays(np.float64, st.integers(1, 6), elements=st.sampled_from([-2.0, -1, -0.5, 0, 0.5, 1, 3])),
     st.sampled_from([0.0, 0.25, 0.5, 1.0, 1.25, 2.0]),
 )
-def test_regions_are_those_of_a_slow_count(advantage, rope):
+def test_regions_are_those_of_a_slow_count(difference, rope):
     """Shares of the pairwise means equal a naive count; they add to one if the region is not empty."""
     rng = np.random.default_rng(1)
-    weights = rng.dirichlet([0.5, *np.ones(len(advantage))], 3)
-    z = [0.0, *advantage]
+    weights = rng.dirichlet([0.5, *np.ones(len(difference))], 3)
+    z = [0.0, *difference]
     slow = np.zeros((3, 2))
     for s in range(3):
         for i, a in enumerate(z):
@@ -309,7 +309,7 @@ def test_regions_are_those_of_a_slow_count(advantage, rope):
                 mean = (a + b) / 2
                 slow[s, 0] += share * (1 if mean > rope else 0.5 if mean == rope else 0)
                 slow[s, 1] += share * (1 if -mean > rope else 0.5 if -mean == rope else 0)
-    comparison = region_shares(advantage, rope, weights)
+    comparison = region_shares(difference, rope, weights)
 
     assert_allclose(comparison[:, [0, 2]], slow, atol=1e-9)
     assert_allclose(comparison.sum(axis=1), 1.0, atol=1e-9)
@@ -461,7 +461,7 @@ def test_notes_are_records_with_the_row_that_they_belong_to():
 
 
 def test_better_is_set_where_a_test_is_significant():
-    """``better`` needs p up to alpha or a posterior beyond 1 - alpha; otherwise only the advantage has the sign."""
+    """``better`` needs p up to alpha or a posterior beyond 1 - alpha; otherwise only the difference has the sign."""
     comparison = compared(table(n=8, gain=0.01), tests="all", rope=0.001).pairs
     p = comparison["p_adjusted"].fillna(comparison["p_value"])
     is_named = np.where(

@@ -53,7 +53,7 @@ def test_a_baseline_is_compared_with_all_others(results: dreval.Results) -> None
         all_pairs.rename(columns={"first": "second", "second": "first"}), on=keys, suffixes=("", "_all")
     )
     assert len(turned) == 2
-    np.testing.assert_array_equal(turned["advantage"], -turned["advantage_all"])
+    np.testing.assert_array_equal(turned["difference"], -turned["difference_all"])
     assert comparison["p_adjusted"].min() == pytest.approx(4 * comparison["p_value"].min())
     assert (results.compare(baseline="side").glance()["letters"] == "").all()
     for text in (results.compare(baseline="side").summary(), results.compare(baseline="side").paragraph()):
@@ -101,7 +101,7 @@ def test_options_of_the_other_comparison_raise_an_error(results: dreval.Results,
 
 MEASURES = ["trustworthiness", "continuity", "procrustes_rc", "stress"]
 NUMBERS = [
-    "advantage",
+    "difference",
     "se",
     "statistic",
     "p_value",
@@ -166,7 +166,7 @@ def test_results_with_other_seeds(parts: tuple[dreval.Results, dreval.Results]) 
     first, _ = parts
     expected = evaluated(SOURCES).compare(["front", "back"]).pairs
     comparison = dreval.compare(first, evaluated({"back": SOURCES["back"]}, seed=5))
-    columns = ["measure", "advantage", "se", "p_value"]
+    columns = ["measure", "difference", "se", "p_value"]
     pd.testing.assert_frame_equal(comparison.pairs[columns], expected[columns])
 
     halves = [

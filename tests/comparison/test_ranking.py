@@ -255,7 +255,7 @@ def test_bounds_at_anchors_are_adjusted_for_the_number_of_embeddings():
     for name in table.index[1:]:
         own_pairs = pairs[(pairs["first"] == name) | (pairs["second"] == name)]
         side = np.where(own_pairs["first"] == name, 1, -1)
-        ahead = own_pairs[(side * own_pairs["advantage"] < 0).to_numpy()]
+        ahead = own_pairs[(side * own_pairs["difference"] < 0).to_numpy()]
         if (ahead["p_kind"] == "bound").any():
             checked += 1
             assert table.loc[name, "p_adjusted"] >= min(1.0, 3 * ahead["p_value"].min()) * (1 - 1e-12)
@@ -310,6 +310,6 @@ def test_halves_share_their_covariance():
     """The standard error of a difference by the ranking's covariance is that of the paired comparison of halves."""
     res = evaluation().run("continuity", None, "subsampling")
     table, pairs = res.ranking(), res.compare(["good", "bad"]).pairs
-    p = stats.t.sf(pairs["advantage"][0] / pairs["se"][0], 20)
+    p = stats.t.sf(pairs["difference"][0] / pairs["se"][0], 20)
 
     assert table.set_index("embedding").loc["bad", "p_adjusted"] <= max(4 * p, 5 / 20_000)

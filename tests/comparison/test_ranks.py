@@ -171,7 +171,7 @@ def test_swapping_embeddings_turns_the_signs_and_keeps_the_p_values(table):
     merged = original.merge(turned, left_on=["test", "first", "second"], right_on=["test", "second", "first"])
 
     assert len(merged) == len(original)
-    for column in ("advantage", "effect_size"):
+    for column in ("difference", "effect_size"):
         assert_allclose(merged[f"{column}_x"], -merged[f"{column}_y"], atol=1e-12)
     assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
     assert (merged["better_x"] == merged["better_y"]).all()

@@ -55,21 +55,21 @@ def test_a_measure_has_a_name_with_or_without_parameters(results):
 
 
 def test_the_test_is_the_jackknife_of_the_difference(results, comparison):
-    """Advantage, standard error, interval, t and p from the values without each point, by hand."""
+    """Difference, standard error, interval, t and p from the values without each point, by hand."""
     values = results.table[results.table["measure"] == "trustworthiness"].set_index("embedding")["value"]
     for row in comparison.of(comparison.pairs, "trustworthiness").to_dict("records"):
         left, second = (results._left_out[row[name]]["trustworthiness"] for name in ("first", "second"))
         d = left - second
         se = math.sqrt((len(d) - 1) / len(d) * ((d - d.mean()) ** 2).sum())
-        advantage = values[row["first"]] - values[row["second"]]
-        t = advantage / se
+        difference = values[row["first"]] - values[row["second"]]
+        t = difference / se
         assert len(d) == 90
         assert_allclose(
-            [row["advantage"], row["se"], row["statistic"], row["p_value"]],
-            [advantage, se, t, 2 * stats.t.sf(abs(t), len(d) - 1)],
+            [row["difference"], row["se"], row["statistic"], row["p_value"]],
+            [difference, se, t, 2 * stats.t.sf(abs(t), len(d) - 1)],
             rtol=1e-9,
         )
-        interval = jackknife_interval(advantage, d.to_numpy(), (-9, 9))
+        interval = jackknife_interval(difference, d.to_numpy(), (-9, 9))
         assert_allclose([row["conf_low"], row["conf_high"]], [interval.low, interval.high], rtol=1e-9)
         assert row["conf_level"] == 0.95
 
@@ -80,7 +80,7 @@ def test_the_seed_has_no_effect_where_single_points_are_left_out(comparison):
     exact = comparison.pairs["measure"].isin([name for name in MEASURES if CARDS.card(name).without is not None])
 
     assert exact.any()
-    numbers = ["advantage", "se", "conf_low", "conf_high", "statistic", "p_value"]
+    numbers = ["difference", "se", "conf_low", "conf_high", "statistic", "p_value"]
     pd.testing.assert_frame_equal(
         reseeded.pairs.loc[exact, numbers], comparison.pairs.loc[exact, numbers], check_exact=True
     )
@@ -99,7 +99,7 @@ def test_partitions_are_averaged_where_no_point_can_be_left_out_alone():
     for row in compared[0].pairs.to_dict("records"):
         d = (values[row["second"]] - values[row["first"]]).to_numpy().reshape(8, 20)
         se = math.sqrt(np.mean([19 / 20 * ((partition - partition.mean()) ** 2).sum() for partition in d]))
-        t = row["advantage"] / se
+        t = row["difference"] / se
         assert_allclose([row["se"], row["p_value"]], [se, 2 * stats.t.sf(abs(t), 19)], rtol=1e-9)
     for bounds in compared:
         for comparison in compared:
@@ -122,8 +122,8 @@ def test_equivalence_is_two_one_sided_tests(results):
     tested = comparison.pairs[comparison.pairs["measure"].isin(margin)]
     for row in tested.to_dict("records"):
         m, freedom = margin[row["measure"]], 89 if math.isnan(row["p_low"]) else 19
-        worse = stats.t.sf((row["advantage"] + m) / row["se"], freedom)
-        better = stats.t.cdf((row["advantage"] - m) / row["se"], freedom)
+        worse = stats.t.sf((row["difference"] + m) / row["se"], freedom)
+        better = stats.t.cdf((row["difference"] - m) / row["se"], freedom)
         assert row["margin"] == m
         assert row["p_equivalence"] == pytest.approx(max(worse, better), rel=1e-9)
     turned = results.compare(["mixed", "bad", "good"], margin=margin).pairs
@@ -152,11 +152,11 @@ def test_verdicts_on_a_margin_follow_from_two_tests(results, adjust):
     for margin in (0.004, 0.02, 0.05, 0.2, 0.5):
         rows = results.compare(measure="trustworthiness", margin=margin, adjust=adjust).pairs
         freedom = np.where(rows["p_low"].isna(), 89, 19)
-        beyond = np.minimum(2 * stats.t.sf((rows["advantage"].abs() - margin) / rows["se"], freedom), 1)
-        within = stats.t.cdf((rows["advantage"].abs() - margin) / rows["se"], freedom)
+        beyond = np.minimum(2 * stats.t.sf((rows["difference"].abs() - margin) / rows["se"], freedom), 1)
+        within = stats.t.cdf((rows["difference"].abs() - margin) / rows["se"], freedom)
         if adjust:
             beyond, within = holm(beyond), holm(within)
-        side = np.where(rows["advantage"] > 0, "better", "worse")
+        side = np.where(rows["difference"] > 0, "better", "worse")
         expected = np.where(within <= 0.05, "equivalent", np.where(beyond <= 0.05, side, "not shown"))
         assert rows["equivalence"].tolist() == expected.tolist()
         observed |= set(expected)
@@ -169,10 +169,10 @@ def test_verdicts_on_a_margin_without_a_test():
     """Copies are equivalent; exact values of all points are compared with the margin directly."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "copy": X[:, :2].copy(), "b": X[:, 2:4]}, n_neighbors=6, random_state=0)
     copies = ev.run("trustworthiness", None).compare(["a", "copy"], margin=1e-9).pairs.iloc[0]
-    assert (copies["equivalence"], copies["advantage"]) == ("equivalent", 0)
+    assert (copies["equivalence"], copies["difference"]) == ("equivalent", 0)
     everyone = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:4]}, n_neighbors=6, anchors=90, random_state=0)
     exact = everyone.run("trustworthiness", None)
-    gap = exact.compare().pairs["advantage"].iloc[0]
+    gap = exact.compare().pairs["difference"].iloc[0]
     for margin, expected in ((1.01 * abs(gap), "equivalent"), (0.99 * abs(gap), "better" if gap > 0 else "worse")):
         assert exact.compare(margin=margin).pairs["equivalence"].tolist() == [expected]
 
@@ -208,7 +208,7 @@ def test_effects_are_those_of_the_points(results, comparison):
     d = results.points["good"][column] - results.points["bad"][column]
     row = comparison.of(comparison.pairs, "trustworthiness").iloc[0]
 
-    assert row["advantage"] == pytest.approx(d.mean())
+    assert row["difference"] == pytest.approx(d.mean())
     assert row["effect_size"] == pytest.approx(d.mean() / d.std())
     assert row["superiority"] == pytest.approx(((d > 0) + 0.5 * (d == 0)).mean())
     assert comparison.of(comparison.pairs, "procrustes_disparity")["effect_size"].isna().all()
@@ -220,7 +220,7 @@ def test_the_better_embedding_is_first_in_either_direction(comparison):
         row = comparison.of(comparison.pairs, name).iloc[0]
         letters = comparison.of(comparison.standing, name).set_index("embedding")["letters"]
         assert (row["first"], row["better"]) == ("good", "good")
-        assert row["advantage"] > 0
+        assert row["difference"] > 0
         assert not set(letters["good"]) & set(letters["bad"])
 
 
@@ -239,13 +239,13 @@ def test_turning_the_pair_turns_the_signs(results):
     )
 
     assert len(merged) == 12
-    assert_allclose(merged["advantage_x"], -merged["advantage_y"], rtol=1e-12)
+    assert_allclose(merged["difference_x"], -merged["difference_y"], rtol=1e-12)
     assert_allclose(merged["p_value_x"], merged["p_value_y"], rtol=1e-12)
     assert_allclose(merged["superiority_x"], 1 - merged["superiority_y"], rtol=1e-12)
 
 
 def test_a_measure_without_interval_has_its_reason(comparison):
-    """A measure that moves in jumps has an advantage but no test, and no letters."""
+    """A measure that moves in jumps has a difference but no test, and no letters."""
     rows = comparison.of(comparison.pairs, "average_local_error")
 
     assert rows[["p_value", "conf_level"]].isna().all(axis=None)
@@ -258,11 +258,11 @@ def test_a_measure_without_interval_has_its_reason(comparison):
 
 
 def test_equal_embeddings_have_no_difference():
-    """The same embedding twice: advantage 0, p = 1, one letter."""
+    """The same embedding twice: difference 0, p = 1, one letter."""
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, :2]}, n_neighbors=6, random_state=0)
     comparison = ev.run("trustworthiness", None).compare()
 
-    assert comparison.pairs[["advantage", "p_value", "superiority"]].iloc[0].tolist() == [0, 1, 0.5]
+    assert comparison.pairs[["difference", "p_value", "superiority"]].iloc[0].tolist() == [0, 1, 0.5]
     assert comparison.standing["letters"].tolist() == ["a", "a"]
 
 
@@ -276,14 +276,14 @@ def test_anchors_are_compared_by_their_differences():
 
     assert len(d) == 40 == row["n_used"]
     assert row["test"] == "anchors"
-    assert_allclose([row["advantage"], row["se"]], [d.mean(), se], rtol=1e-12)
+    assert_allclose([row["difference"], row["se"]], [d.mean(), se], rtol=1e-12)
     assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(d.mean() / se), 39))
     assert row["p_kind"] == "asymptotic"
     everyone = dreval.Evaluation(X, sources, n_neighbors=6, anchors=90, random_state=0).run("trustworthiness", None)
     assert "exact: computed from all points" in everyone.compare().pairs["note"][0]
     result = dreval.Evaluation(X, sources, anchors=40, random_state=0).run("procrustes_disparity", None)
     pair, table = result.compare().pairs.iloc[0], result.ranking()
-    assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["advantage"], pair["advantage"]])
+    assert_allclose(pair[["se", "conf_low", "conf_high"]].astype(float), [0, pair["difference"], pair["difference"]])
     assert table["in_best_set"].tolist() == [True, False]
 
 
@@ -300,7 +300,7 @@ def test_anchors_that_all_agree_give_no_certainty():
     pairs = res.compare(margin={"neighborhood_overlap": 0.9}).pairs.set_index("measure")
     row = pairs.loc["neighborhood_overlap"]
     assert 0 < row["p_value"] <= 1
-    assert row["conf_low"] < row["advantage"] < row["conf_high"]
+    assert row["conf_low"] < row["difference"] < row["conf_high"]
     assert "the betting test of a bounded mean" in row["note"]
     assert 0 < row["p_equivalence"] < 0.05
     tight = res.compare(measure="neighborhood_overlap", margin=0.01).pairs.iloc[0]

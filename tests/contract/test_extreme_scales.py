@@ -54,7 +54,7 @@ def _numbers(name, data, embedding, **options):
     options |= {"latent": LATENT} if "latent" in card.needs else {}
     options |= {"batch": BATCH} if "batch" in card.needs else {}
     options |= {"size": 8} if "size" in card.parameters else {}  # so that a test can reject
-    options |= {"n_folds": N} if "n_folds" in card.parameters else {}
+    options |= {"n_splits": N} if "n_splits" in card.parameters else {}
     measure = getattr(dreval, name)
     options |= (
         {"random_state": 0} if card.level != "algorithm" and "random_state" in signature(measure).parameters else {}

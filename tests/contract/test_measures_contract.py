@@ -76,8 +76,8 @@ def _options(name, X, k=None):
         options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
         options |= {"size": min(10, max(2, n // 3)), "alpha": 0.2}  # so that a test can reject
-    if "n_folds" in card.parameters:
-        options["n_folds"] = n
+    if "n_splits" in card.parameters:
+        options["n_splits"] = n
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:
         options["random_state"] = 0
     return options

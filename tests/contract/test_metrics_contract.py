@@ -113,7 +113,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
             assert "able to embed other data" in row["note"]
             continue
         assert ("the coordinates of the data" in row["note"]) == (needs_features and metric != "euclidean")
-        if name in MEASURING and "n_folds" not in MEASURES.card(name).parameters:
+        if name in MEASURING and "n_splits" not in MEASURES.card(name).parameters:
             assert row["value"] == pytest.approx(float(_value(name, data, Y, metric=metric)), abs=1e-12)
 
 

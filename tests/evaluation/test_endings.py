@@ -100,7 +100,7 @@ def test_others_are_evaluated(kind: str, tmp_path: Path) -> None:
     """An evaluation with and without a journal has the others; the failure has the text of the exception."""
     for store in (None, tmp_path / "a.journal"):
         ev = dreval.Evaluation(X, {"good": Y, **ways(RAISED[kind]), "pca": "pca"}, n_neighbors=5, random_state=0)
-        results = ev.run("trustworthiness", None, None, store=store)
+        results = ev.run("trustworthiness", None, None, journal=store)
         values = results.table.set_index("embedding")["value"]
         assert values.notna().to_dict() == {"good": True, "pca": True, **dict.fromkeys(ways(RAISED[kind]), False)}
         assert values["good"] == dreval.trustworthiness(X, Y, n_neighbors=5)
@@ -175,7 +175,7 @@ def test_a_user_interrupt_stops(source: Any, exception: type[BaseException], tmp
     try:
         ev = dreval.Evaluation(X, {"first": "pca", "stopped": source, "never": "isomap"}, n_neighbors=5, random_state=0)
         with pytest.raises(exception):
-            ev.run("trustworthiness", None, None, store=tmp_path / "a.journal")
+            ev.run("trustworthiness", None, None, journal=tmp_path / "a.journal")
         with pytest.raises(exception):
             dreval.embed(X, source)
     finally:

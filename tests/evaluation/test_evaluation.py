@@ -255,15 +255,15 @@ def test_p_values_are_adjusted_over_the_table(method: str) -> None:
 
 def test_options_of_measures_reach_them() -> None:
     """One measure has a separate list of k and number of folds; the others use the k of the evaluation."""
-    options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_folds": 3}, "trustworthiness": {"n_neighbors": 7}}
+    options = {"knn_accuracy": {"n_neighbors": [20, 5], "n_splits": 3}, "trustworthiness": {"n_neighbors": 7}}
     table = evaluation().run(["trustworthiness", "continuity", "knn_accuracy"], None, options=options).table
-    expected = dreval.knn_accuracy(Y, labels=LABELS, n_neighbors=[5, 20], n_folds=3, random_state=0)
+    expected = dreval.knn_accuracy(Y, labels=LABELS, n_neighbors=[5, 20], n_splits=3, random_state=0)
 
     assert table["parameters"].tolist() == [
         "n_neighbors=7",
         "n_neighbors=5",
-        "n_neighbors=5, n_folds=3",
-        "n_neighbors=20, n_folds=3",
+        "n_neighbors=5, n_splits=3",
+        "n_neighbors=20, n_splits=3",
     ]
     assert table["value"].tolist()[2:] == expected.tolist()
 
@@ -272,7 +272,7 @@ def test_defaults_of_a_measure_accept_small_data() -> None:
     """Eight labeled points can be evaluated although k-NN accuracy has a default of ten neighbors."""
     table = dreval.Evaluation(X[:8], {"e": Y[:8]}, labels=LABELS[:8], n_neighbors=3).run().table
 
-    assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_folds=5"]
+    assert table.loc[table["measure"] == "knn_accuracy", "parameters"].tolist() == ["n_neighbors=7, n_splits=5"]
 
 
 def test_wrong_names_raise_an_error_before_the_computation() -> None:

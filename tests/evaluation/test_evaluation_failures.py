@@ -256,8 +256,8 @@ def test_invalid_combinations_raise_an_error() -> None:
     ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=5)
     results = ev.run("trustworthiness", None, None)
     for invalid, text in (
-        (lambda: dreval.knn_accuracy(Y, labels=labels, n_folds=len(X) + 1), f"`n_folds` .* <= {len(X)}: got"),
-        (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_folds": len(X) + 1}}), "`n_folds` .* <= "),
+        (lambda: dreval.knn_accuracy(Y, labels=labels, n_splits=len(X) + 1), f"`n_splits` .* <= {len(X)}: got"),
+        (lambda: ev.run("knn_accuracy", options={"knn_accuracy": {"n_splits": len(X) + 1}}), "`n_splits` .* <= "),
         (lambda: dreval.embed(X, "pca", response=X[:, 0]), "`response` must be left out for a method that is not"),
         (lambda: results.plot(figsize=3), r"`figsize` must be \(width, height\) in inches: got 3"),
         (lambda: ev.run(progress="yes"), "`progress` must be True or False"),

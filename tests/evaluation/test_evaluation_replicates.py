@@ -323,7 +323,7 @@ def test_runs_are_compared_by_welch(mixed: dreval.Results) -> None:
 
     assert row["test"] == "seeds"
     assert_allclose(
-        [row["advantage"], row["statistic"], row["p_value"]], [b.mean() - a.mean(), test.statistic, test.pvalue]
+        [row["difference"], row["statistic"], row["p_value"]], [b.mean() - a.mean(), test.statistic, test.pvalue]
     )
     ends = test.confidence_interval(0.95)
     assert_allclose([row["conf_low"], row["conf_high"]], [ends.low, ends.high])
@@ -347,7 +347,7 @@ def test_halves_are_compared_in_pairs(tmp_path: Any) -> None:
 
     assert row["test"] == "subsampling"
     assert row["se"] == pytest.approx(se)
-    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(row["advantage"] / se), 3))
+    assert row["p_value"] == pytest.approx(2 * stats.t.sf(abs(row["difference"] / se), 3))
     loaded = dreval.load_results(res.save(tmp_path / "a.dreval"))
     pd.testing.assert_frame_equal(loaded.compare().pairs, res.compare().pairs, check_exact=True)
 
@@ -359,7 +359,7 @@ def test_other_targets_are_not_compared(mixed: dreval.Results) -> None:
 
     assert pairs.loc[("pca", "xy", "trustworthiness"), "note"] == "no test: no interval of xy"
     assert compared_pairs["note"].tolist() == ["no test: the intervals refer to different targets"]
-    assert compared_pairs["advantage"].notna().all()
+    assert compared_pairs["difference"].notna().all()
     assert "Pairs: not tested" in str(mixed.compare().summary(full=True))
     assert "3 differences could not be tested." in mixed.compare().paragraph()
     assert "1 difference could not be tested." in mixed.compare(measure="trustworthiness").paragraph()

@@ -69,8 +69,8 @@ def test_a_stored_embedding_has_its_notes(tmp_path):
     """The second run reads the embedding: it does not warn, and has the same notes."""
     evaluation = dreval.Evaluation(cloud(12), {"e": "umap"}, n_neighbors=3, random_state=0)
     with pytest.warns(ApproximationWarning, match="15 neighbors are too many for 12 points"):
-        result = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
-    second = evaluation.run("trustworthiness", None, None, store=tmp_path / "kept.journal")
+        result = evaluation.run("trustworthiness", None, None, journal=tmp_path / "kept.journal")
+    second = evaluation.run("trustworthiness", None, None, journal=tmp_path / "kept.journal")
 
     assert second.notes["text"].tolist() == result.notes["text"].tolist()
     assert second.recipe["sources"] == result.recipe["sources"]

@@ -173,7 +173,7 @@ def test_a_journal_does_not_reuse_runs_of_another_metric(tmp_path):
 
     def embedding(metric):
         ev = dreval.Evaluation(X, {"m": "classical_mds"}, metric=metric, n_neighbors=7, random_state=0)
-        return ev, ev.run("trustworthiness", None, None, store=path).embeddings["m"]
+        return ev, ev.run("trustworthiness", None, None, journal=path).embeddings["m"]
 
     runs = {metric: embedding(metric) for metric in ("cosine", "euclidean", "manhattan", "cosine")}
     for metric, (_, Y) in runs.items():

@@ -77,9 +77,9 @@ def test_a_second_run_computes_no_embedding_and_is_equal(tmp_path: Path, ci: str
     settings = {"options": options} if ci == "replicates" else {}
     expected = numbers(evaluation().run(MEASURES, None, ci, **settings))
     CountedMethod.begin()
-    single = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **settings)
+    single = evaluation().run(MEASURES, None, ci, journal=tmp_path / "s.journal", **settings)
     output = CountedMethod.calls()
-    results = evaluation().run(MEASURES, None, ci, store=tmp_path / "s.journal", **settings)
+    results = evaluation().run(MEASURES, None, ci, journal=tmp_path / "s.journal", **settings)
     assert CountedMethod.calls() == output >= 2
     for result in (single, results):
         pd.testing.assert_frame_equal(numbers(result), expected, check_exact=True)
@@ -97,9 +97,9 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
     for stop in (1, 2, 5):
         CountedMethod.begin(stop)
         with pytest.raises(KeyboardInterrupt):
-            evaluation().run(MEASURES, None, "replicates", options=options, store=store)
+            evaluation().run(MEASURES, None, "replicates", options=options, journal=store)
     CountedMethod.begin()
-    result = numbers(evaluation().run(MEASURES, None, "replicates", options=options, store=store))
+    result = numbers(evaluation().run(MEASURES, None, "replicates", options=options, journal=store))
     assert CountedMethod.calls() == total - (0 + 1 + 4)
     pd.testing.assert_frame_equal(result, expected, check_exact=True)
 
@@ -107,20 +107,20 @@ def test_an_interrupted_run_continues_where_it_stopped(tmp_path: Path) -> None:
 def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
     """Other data raise an error, by their hash; other seeds, parameters and code are computed."""
     store = tmp_path / "s.journal"
-    evaluation().run(MEASURES, None, None, store=store)
-    with pytest.raises(InputError, match=r"`store` must be of the data that are evaluated: got '.*s\.journal'"):
-        evaluation(data=X + 1).run(MEASURES, None, None, store=store)
+    evaluation().run(MEASURES, None, None, journal=store)
+    with pytest.raises(InputError, match=r"`journal` must be of the data that are evaluated: got '.*s\.journal'"):
+        evaluation(data=X + 1).run(MEASURES, None, None, journal=store)
     CountedMethod.begin()
-    evaluation(1).run(MEASURES, None, None, store=store)
+    evaluation(1).run(MEASURES, None, None, journal=store)
     assert CountedMethod.calls() == 2
     wide = dreval.Evaluation(X, n_neighbors=5, random_state=0).with_embedding("first", first_columns, n_components=3)
-    assert wide.run(MEASURES, None, None, store=store).embeddings["first"].shape == (60, 3)
+    assert wide.run(MEASURES, None, None, journal=store).embeddings["first"].shape == (60, 3)
     factor = 3.0
     sources = {"pca": "pca", "changed": lambda points, n_components: points[:, :n_components] * factor}
-    stored = dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+    stored = dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, journal=store).embeddings["changed"]
     factor = 4.0
     recomputed = (
-        dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, store=store).embeddings["changed"]
+        dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, journal=store).embeddings["changed"]
     )
     np.testing.assert_allclose(recomputed, stored * 4 / 3)
 
@@ -129,8 +129,8 @@ def test_the_file_of_a_study_is_not_a_store(tmp_path: Path) -> None:
     """The file raises an error and is not changed."""
     dreval.Study(tmp_path / "study.journal", {"a": X, "b": X**2}, ["pca"], "stress", random_state=0).run()
     content = (tmp_path / "study.journal").read_bytes()
-    with pytest.raises(InputError, match=r"`store` must be a store of an evaluation: got .* the file of a study"):
-        dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, store=tmp_path / "study.journal")
+    with pytest.raises(InputError, match=r"`journal` must be the journal of an evaluation: got .* the file of a study"):
+        dreval.Evaluation(X, {"p": "pca"}, random_state=0).run("stress", None, None, journal=tmp_path / "study.journal")
     assert (tmp_path / "study.journal").read_bytes() == content
 
 
@@ -138,12 +138,12 @@ def test_without_a_seed_the_store_has_it(tmp_path: Path) -> None:
     """A run without a seed continues with the seed of the first run; a run with a seed uses that."""
     store = tmp_path / "s.journal"
     CountedMethod.begin()
-    single = evaluation(None).run(MEASURES, None, "points", store=store)
-    results = evaluation(None).run(MEASURES, None, "points", store=store)
+    single = evaluation(None).run(MEASURES, None, "points", journal=store)
+    results = evaluation(None).run(MEASURES, None, "points", journal=store)
     assert CountedMethod.calls() == 2
     assert single.recipe["random_state"] == results.recipe["random_state"]
     pd.testing.assert_frame_equal(numbers(single), numbers(results), check_exact=True)
-    assert evaluation(7).run(MEASURES, None, None, store=store).recipe["random_state"] == 7
+    assert evaluation(7).run(MEASURES, None, None, journal=store).recipe["random_state"] == 7
 
 
 def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
@@ -151,9 +151,9 @@ def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
     options = {"tractable_consistency": {"n_transformations": 4, "n_replicates": 1}}
     ev = dreval.Evaluation(X, {"first": first_columns}, n_neighbors=5, random_state=0, n_jobs=1)
     expected = numbers(ev.run("tractable_consistency", None, None, options=options))
-    single = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    single = numbers(ev.run("tractable_consistency", None, None, options=options, journal=tmp_path / "s.journal"))
     CountedMethod.begin()
-    stored_numbers = numbers(ev.run("tractable_consistency", None, None, options=options, store=tmp_path / "s.journal"))
+    stored_numbers = numbers(ev.run("tractable_consistency", None, None, options=options, journal=tmp_path / "s.journal"))
     assert CountedMethod.calls() == 0
     for result in (single, stored_numbers):
         pd.testing.assert_frame_equal(result, expected, check_exact=True)
@@ -172,11 +172,11 @@ def test_failures_are_repeated_and_other_files_raise_an_error(tmp_path: Path) ->
 
     ev = dreval.Evaluation(X, {"shaky": shaky}, n_neighbors=5, random_state=0)
     with pytest.raises(dreval.errors.MethodFailed, match="no memory"):
-        ev.run(MEASURES, None, None, store=store)
+        ev.run(MEASURES, None, None, journal=store)
     (tmp_path / "text").write_text("text" * 1000)
     for path in (tmp_path / "text", tmp_path, tmp_path / "none" / "s.journal", 3):
-        with pytest.raises(InputError, match="`store` must"):
-            evaluation().run(MEASURES, None, None, store=path)
+        with pytest.raises(InputError, match="`journal` must"):
+            evaluation().run(MEASURES, None, None, journal=path)
 
 
 KILLED = """
@@ -191,7 +191,7 @@ def slow(factor):
         return points[:, :n_components] * factor + 0.1 * np.random.default_rng(random_state).normal(size=(60, 2))
     return run
 ev = dreval.Evaluation(X, {f"m{i}": slow(float(i + 1)) for i in range(6)}, n_neighbors=5, random_state=0)
-res = ev.run(["trustworthiness"], None, "points", store=sys.argv[1])
+res = ev.run(["trustworthiness"], None, "points", journal=sys.argv[1])
 res.save(sys.argv[2])
 """
 

@@ -218,18 +218,18 @@ def test_bounds_of_neighbors_with_classes_are_exact(pair, data):
     Y, n = pair[1], len(pair[1])
     codes = np.array(data.draw(st.lists(st.integers(0, 2), min_size=n, max_size=n)))
     assume(2 <= len(np.unique(codes)) < n)
-    k, n_folds, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
+    k, n_splits, D = data.draw(neighbor_counts(n)), data.draw(st.integers(2, n)), twins.squared_distances(Y, Y)
     hits = [_votes(D[i], codes, i, np.arange(n), k)[1] for i in range(n)]
     result = dreval.neighborhood_hit(Y, labels=codes, n_neighbors=k, ties="bounds")
     assert_allclose(result[["worst", "best"]], np.mean([(min(h), max(h)) for h in hits], axis=0) / k, atol=1e-14)
     assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14
-    folds = module._folds(np.unique(codes, return_inverse=True)[1], n_folds, stream(0, "folds"))
+    folds = module._folds(np.unique(codes, return_inverse=True)[1], n_splits, stream(0, "folds"))
     right = [[False]] * n
     for i in range(n):
         train = np.flatnonzero(folds != folds[i])
         if len(train):
             right[i] = _votes(D[i], codes, i, train, min(k, len(train)))[0]
-    options = {"labels": codes, "n_neighbors": k, "n_folds": n_folds, "random_state": 0}
+    options = {"labels": codes, "n_neighbors": k, "n_splits": n_splits, "random_state": 0}
     result = dreval.knn_accuracy(Y, **options, ties="bounds")
     assert_allclose(result[["worst", "best"]], np.mean([(min(r), max(r)) for r in right], axis=0), atol=1e-14)
     assert result["worst"] - 1e-14 <= result["value"] <= result["best"] + 1e-14

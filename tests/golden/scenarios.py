@@ -499,7 +499,7 @@ def noise_of_null_data(entries: Entries) -> None:
     X = clusters(64)
     fixed: dict[str, Any] = {"n_replicates": 19, "random_state": 0, "progress": False}
     entries.test(dreval.noise_test(X, leading, n_neighbors=8, **fixed), "leading")
-    entries.test(dreval.noise_test(X, jitter, statistic="trustworthiness", n_seeds=2, **fixed), "jitter")
+    entries.test(dreval.noise_test(X, jitter, measure="trustworthiness", n_seeds=2, **fixed), "jitter")
     entries.test(dreval.noise_test(draw(51, 60, 4), "pca", **fixed), "noise")
     grid = {"n_neighbors": [6, 12]}
     entries.test(dreval.noise_test(X, "isomap", param_grid=grid, null="columns", **fixed), "settings")
@@ -597,7 +597,7 @@ def scores_of_tsne(entries: Entries) -> None:
     entries.record(dreval.singularity_score(X, Y, **fixed), "singularity_score")
     entries.record(dreval.singularity_score(X, np.round(Y, 3), polish=True, **fixed), "singularity_score polished")
     entries.record(dreval.perturbation_score(X, Y, points=list(range(0, 90, 11)), **fixed), "perturbation_score")
-    curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0, progress=False)
+    curve = dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0, progress=False)
     entries.record(curve, "perplexity_curve")
 
 

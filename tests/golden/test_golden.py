@@ -101,7 +101,7 @@ def test_every_measure_method_test_and_score_has_entries() -> None:
     assert {f"coordinates | {name}" for name in dreval.list_methods()} <= finite
     assert {f"tidy | {name}" for name in dreval.list_tests()} <= {" | ".join(row[1:3]) for row in _rows()}
     assert {*dreval.list_tests()} <= beginnings
-    assert {*dreval.list_scores(), *ANALYSES, *FUNCTIONS} <= beginnings
+    assert {*dreval.list_analyses(), *ANALYSES, *FUNCTIONS} <= beginnings
     assert {name for name in dreval.list_measures() if dreval.card(name, "measure").level == "point"} <= points
     simulated = {name for name in dreval.list_datasets() if dreval.card(name, "dataset").origin != "loader"}
     assert {f"dataset | {name}" for name in simulated} <= finite

@@ -37,24 +37,24 @@ store = sys.argv[1]
 GRID = {'size': [0.1, 2.0]}
 """
 CALLS = {  # the call, the runs that it makes, and after which of them it is killed
-    "noise_test": ("dreval.noise_test(X, printing, n_replicates=19, random_state=0, store=store).points", 20, 8),
+    "noise_test": ("dreval.noise_test(X, printing, n_replicates=19, random_state=0, journal=store).points", 20, 8),
     "noise_test of settings": (
-        "dreval.noise_test(X, printing, param_grid=GRID, n_replicates=9, random_state=0, store=store).settings",
+        "dreval.noise_test(X, printing, param_grid=GRID, n_replicates=9, random_state=0, journal=store).settings",
         20,
         14,
     ),
     "stability": (
-        "dreval.stability(X, printing, over='both', n_replicates=4, random_state=0, store=store).points",
+        "dreval.stability(X, printing, over='both', n_replicates=4, random_state=0, journal=store).points",
         12,
         7,
     ),
     "sweep": (
-        "dreval.sweep(X, printing, {'size': [0.1, 0.5, 2.0]}, n_replicates=4, random_state=0, store=store).values",
+        "dreval.sweep(X, printing, {'size': [0.1, 0.5, 2.0]}, n_replicates=4, random_state=0, journal=store).values",
         12,
         5,
     ),
     "perplexity_curve": (
-        "dreval.perplexity_curve(Z, [15, 25], n_seeds=3, random_state=0, store=store).values",
+        "dreval.perplexity_curve(Z, [15, 25], n_replicates=3, random_state=0, journal=store).values",
         6,
         3,
     ),

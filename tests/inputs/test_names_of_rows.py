@@ -341,7 +341,7 @@ def test_re_runs_are_matched_too(tmp_path: Path) -> None:
     expected = trustworthiness(X, X[:, :2], n_neighbors=15)
     for _ in range(2):
         options = {"replicates": {"n_replicates": 3}}
-        results = ev.run("trustworthiness", None, "replicates", options=options, store=store)
+        results = ev.run("trustworthiness", None, "replicates", options=options, journal=store)
         values = results.table["value"].to_numpy()
         assert len(values) == 3
         assert values == pytest.approx(expected, abs=1e-6)

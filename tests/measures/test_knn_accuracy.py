@@ -28,10 +28,10 @@ def _labels(n, classes, seed):
     return np.random.default_rng(seed).permutation(np.minimum(np.arange(n) % (classes + 2), classes - 1))
 
 
-def _contributions(Y, labels, k, n_folds, seed, fit):
+def _contributions(Y, labels, k, n_splits, seed, fit):
     """Right or wrong, point by point, over the package's folds; ``fit(train, codes, k, test)`` classifies."""
-    folds, is_right = module._folds(labels, n_folds, stream(seed, "folds")), np.zeros(len(Y))
-    for fold in range(n_folds):
+    folds, is_right = module._folds(labels, n_splits, stream(seed, "folds")), np.zeros(len(Y))
+    for fold in range(n_splits):
         test, train = folds == fold, folds != fold
         if test.any():
             is_right[test] = fit(Y[train], labels[train], min(k, train.sum()), Y[test]) == labels[test]
@@ -47,33 +47,33 @@ def _naive(train, codes, k, test):
     return np.array([twins.vote(list(codes[row])) for row in near])
 
 
-@given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_folds=st.integers(2, 6), seed=SEEDS)
-def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_folds, seed):
+@given(pair=tie_free_pairs(min_n=10), k=st.sampled_from([1, 3, 5]), n_splits=st.integers(2, 6), seed=SEEDS)
+def test_two_classes_and_odd_k_are_those_of_scikit_learn(pair, k, n_splits, seed):
     """Without tied votes and distances the accuracy on the same folds agrees."""
     _X, Y = pair
     labels = _labels(len(Y), 2, seed)
-    train_sizes = len(Y) - np.bincount(module._folds(labels, n_folds, stream(seed, "folds")))
+    train_sizes = len(Y) - np.bincount(module._folds(labels, n_splits, stream(seed, "folds")))
     k = k if train_sizes.min() >= k else 1  # an even number of all training points could tie
-    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
-    assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _scikit_learn).mean(), abs=1e-15)
+    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_splits=n_splits, random_state=seed)
+    assert result == pytest.approx(_contributions(Y, labels, k, n_splits, seed, _scikit_learn).mean(), abs=1e-15)
 
 
-@given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_folds=st.integers(2, 6), seed=SEEDS)
-def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_folds, seed):
+@given(pair=pairs(), classes=st.integers(2, 4), k=st.integers(1, 12), n_splits=st.integers(2, 6), seed=SEEDS)
+def test_any_classes_and_ties_are_those_of_the_twin(pair, classes, k, n_splits, seed):
     """Ties are broken by row number, tied votes by the nearer class; with fewer points than k all vote."""
     _X, Y = pair
     labels, k = _labels(len(Y), classes, seed), min(k, len(Y) - 1)
     assume(2 <= len(np.unique(labels)) < len(labels))
-    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_folds=n_folds, random_state=seed)
-    assert result == pytest.approx(_contributions(Y, labels, k, n_folds, seed, _naive).mean(), abs=1e-15)
+    result = dreval.knn_accuracy(Y, labels=labels, n_neighbors=k, n_splits=n_splits, random_state=seed)
+    assert result == pytest.approx(_contributions(Y, labels, k, n_splits, seed, _naive).mean(), abs=1e-15)
 
 
-@given(n=st.integers(4, 80), classes=st.integers(1, 5), n_folds=st.integers(2, 8), seed=SEEDS)
-def test_folds_are_stratified(n, classes, n_folds, seed):
+@given(n=st.integers(4, 80), classes=st.integers(1, 5), n_splits=st.integers(2, 8), seed=SEEDS)
+def test_folds_are_stratified(n, classes, n_splits, seed):
     """Sizes of the folds differ by at most one, and so do the counts of every class in them."""
     labels = _labels(n, classes, seed)
-    folds = module._folds(labels, n_folds, stream(seed, "folds"))
-    counts = np.array([np.bincount(folds[labels == c], minlength=n_folds) for c in np.unique(labels)])
+    folds = module._folds(labels, n_splits, stream(seed, "folds"))
+    counts = np.array([np.bincount(folds[labels == c], minlength=n_splits) for c in np.unique(labels)])
     assert (np.ptp(counts, axis=1) <= 1).all()
     assert np.ptp(counts.sum(axis=0)) <= 1
 
@@ -108,7 +108,7 @@ def test_votes_by_hand(classes, winner):
 def test_a_point_does_not_vote_for_itself():
     """Classes that alternate along a line: the two nearest outside the fold are of the other class; all wrong."""
     Y, labels = np.arange(40.0)[:, None], np.arange(40) % 2
-    assert dreval.knn_accuracy(Y, labels=labels, n_neighbors=1, n_folds=40, random_state=0) == 0
+    assert dreval.knn_accuracy(Y, labels=labels, n_neighbors=1, n_splits=40, random_state=0) == 0
     with pytest.raises(dreval.errors.UndefinedMeasure, match="at least 2 classes: got 1"):
         dreval.knn_accuracy(Y, labels=labels == labels, n_neighbors=1, random_state=0)
 
@@ -129,8 +129,8 @@ def test_anchors_and_left_out_groups_keep_their_folds():
     assert_array_equal(module.knn_accuracy.rule(reduced, 5), expected[reduced.rows])
 
 
-@given(pair=pairs(min_n=40), classes=st.integers(2, 4), k=st.integers(1, 6), n_folds=st.integers(2, 6), seed=SEEDS)
-def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_folds, seed):
+@given(pair=pairs(min_n=40), classes=st.integers(2, 4), k=st.integers(1, 6), n_splits=st.integers(2, 6), seed=SEEDS)
+def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_splits, seed):
     """Values, ties and values without each point of permuted rows are those of the twin, in any order of calls."""
     X, Y = pair
     labels = _labels(len(Y), classes, seed)
@@ -138,28 +138,28 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_f
     shuffled = view.shuffled(np.random.default_rng(seed))
     for part in (shuffled, view, shuffled.shuffled(np.random.default_rng(1))):
         separate = replace(part, origin=None, _embedding_cache={})
-        expected = _contributions(part.Y, labels, k, n_folds, seed, _naive)
-        assert_array_equal(module.knn_accuracy.rule(part, k, n_folds), expected)
+        expected = _contributions(part.Y, labels, k, n_splits, seed, _naive)
+        assert_array_equal(module.knn_accuracy.rule(part, k, n_splits), expected)
         assert_array_equal(
-            module._knn_accuracy_without(part, k, n_folds), module._knn_accuracy_without(separate, k, n_folds)
+            module._knn_accuracy_without(part, k, n_splits), module._knn_accuracy_without(separate, k, n_splits)
         )
-        assert str(module._knn_accuracy_ties(part, k, n_folds)) == str(module._knn_accuracy_ties(separate, k, n_folds))
+        assert str(module._knn_accuracy_ties(part, k, n_splits)) == str(module._knn_accuracy_ties(separate, k, n_splits))
 
 
-@given(seed=SEEDS, k=st.integers(1, 10), n_folds=st.integers(2, 6))
-def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_folds):
+@given(seed=SEEDS, k=st.integers(1, 10), n_splits=st.integers(2, 6))
+def test_lists_of_neighbors_and_searches_give_the_same(seed, k, n_splits):
     """Coinciding points are searched, the others are read from lists; fewer rows change nothing."""
     rng = np.random.default_rng(seed)
     Y, labels = rng.normal(size=(80, 2)), _labels(80, 3, seed)
     Y[:11] = 100.0
     view, rows = replace(neighbor_pass(Y, {"Y": Y}, k=1)["Y"], labels=labels, seed=seed), np.arange(1, 80, 3)
-    in_lists, neighbors = module._listed(view, k, n_folds, np.arange(80))
+    in_lists, neighbors = module._listed(view, k, n_splits, np.arange(80))
     assert in_lists[11:].mean() > 0.8
     assert not in_lists[:11].any()
     assert neighbors.shape == (in_lists.sum(), k)
-    expected = _contributions(Y, labels, k, n_folds, seed, _naive)
-    assert_array_equal(module.knn_accuracy.rule(view, k, n_folds), expected)
-    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_folds), expected[rows])
+    expected = _contributions(Y, labels, k, n_splits, seed, _naive)
+    assert_array_equal(module.knn_accuracy.rule(view, k, n_splits), expected)
+    assert_array_equal(module.knn_accuracy.rule(replace(view, rows=rows), k, n_splits), expected[rows])
 
 
 def test_without_training_points_the_vote_is_wrong():
@@ -173,11 +173,11 @@ def test_without_training_points_the_vote_is_wrong():
     )
 
 
-@pytest.mark.parametrize("n_folds", [0, 1, -3, 2.5])
-def test_one_fold_is_not_cross_validation(n_folds):
+@pytest.mark.parametrize("n_splits", [0, 1, -3, 2.5])
+def test_one_fold_is_not_cross_validation(n_splits):
     """One fold raises an error."""
-    with pytest.raises(InputError, match=r"`n_folds` must be an integer >= 2"):
-        dreval.knn_accuracy(np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_folds=n_folds)
+    with pytest.raises(InputError, match=r"`n_splits` must be an integer >= 2"):
+        dreval.knn_accuracy(np.eye(6), labels=list("aabbcc"), n_neighbors=1, n_splits=n_splits)
 
 
 def test_labels_are_needed():

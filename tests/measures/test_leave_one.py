@@ -149,7 +149,7 @@ def test_classes_of_neighbors_without_a_point_are_those_among_the_others(pair, c
     assume(all(2 <= len(np.unique(np.delete(labels, h))) < n - 1 for h in range(n)))
     view = replace(_view(X, Y), labels=labels, seed=seed)
     requested = {
-        "knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_folds": data.draw(st.integers(2, 6))}
+        "knn_accuracy": {"n_neighbors": data.draw(st.integers(1, n - 1)), "n_splits": data.draw(st.integers(2, 6))}
     }
     requested["neighborhood_hit"] = {"n_neighbors": data.draw(st.integers(1, n - 2))}
     for name, parameters in requested.items():
@@ -376,7 +376,7 @@ def test_every_measure_with_a_rule_follows_it(name):
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)
     Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
-    settings = {"n_neighbors": 4, "n_folds": 3}
+    settings = {"n_neighbors": 4, "n_splits": 3}
     parameters = {key: settings.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
         full_view = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
@@ -390,7 +390,7 @@ def test_every_measure_with_a_rule_follows_it(name):
             )
             if card.curve:
                 assert_allclose(result[h], curve_values(function, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)
-            elif "n_folds" in parameters:  # folds are those of all points
+            elif "n_splits" in parameters:  # folds are those of all points
                 fewer = replace(full_view, population=remaining, rows=remaining)
                 assert result[h] == pytest.approx(answer(function, fewer, parameters).value, rel=0, abs=1e-12)
             else:

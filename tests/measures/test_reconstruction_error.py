@@ -24,7 +24,7 @@ def cloud(n=100, seed=0):
 def test_it_is_cross_validation_by_hand():
     """Squared errors of maps without the fold, over squared deviations from their means; the table has the folds."""
     X, Y = cloud()
-    record = dreval.reconstruction_error(X, Y, rule="theorem3", n_folds=4, random_state=0)
+    record = dreval.reconstruction_error(X, Y, rule="theorem3", n_splits=4, random_state=0)
     fold = np.empty(100, dtype=int)
     fold[stream(0, "folds").permutation(100)] = np.arange(100) % 4
     missed = spread = 0.0
@@ -42,7 +42,7 @@ def test_more_folds_than_points_are_noted():
     """Each point is then a fold, as with n folds, and a note says so."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(12, 3))
-    more_folds, all_out = (dreval.reconstruction_error(X, X[:, :2], n_folds=k, random_state=0) for k in (13, 12))
+    more_folds, all_out = (dreval.reconstruction_error(X, X[:, :2], n_splits=k, random_state=0) for k in (13, 12))
     assert float(more_folds) == float(all_out)
     assert "12 points are too few for 13 folds: each point is one fold." in [*map(str, more_folds.notes)]
     assert not any("folds" in str(note) for note in all_out.notes)
@@ -99,12 +99,12 @@ def test_embeddings_of_one_evaluation_are_held_out_on_the_same_points():
 def test_many_points_are_represented_by_a_part():
     """Beyond 1000 points a random subset is fitted, with a note; the certificate uses the same."""
     X, Y = cloud(1001)
-    outcome = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_folds=2)
+    outcome = dreval.reconstruction_error(X, Y, rule="theorem3", random_state=0, n_splits=2)
     assert str(outcome.notes[0]) == "Fitted on 1000 points drawn at random."
     assert {note.code for note in outcome.notes} <= {"reconstruction_error.drawn", "reconstruction_error.trivial"}
     assert outcome.table["points"].sum() == 1000
     record = replace(dreval.embed(X, "pca"), coordinates=Y)
-    certificate = certify(record, rule="theorem3", n_folds=2, n_resamples=1, random_state=0)
+    certificate = certify(record, rule="theorem3", n_splits=2, n_resamples=1, random_state=0)
     assert certificate.held_out == float(outcome)
 
 
@@ -144,12 +144,12 @@ def test_the_bound_holds_for_new_data():
 def test_a_trivial_bound_is_noted():
     """Above 1, the error of the mean, a note has the bound and the number of points; below 1 there is none."""
     X = np.random.default_rng(0).normal(size=(400, 3))
-    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_splits=2)
     assert record.parts["linear_bound"] == pytest.approx(2.34, abs=0.01)
     text = "linear_bound, 2.34, is above 1, the error of the mean: with 400 points the bound says nothing."
     assert text in [*map(str, record.notes)]
     X = np.random.default_rng(0).uniform(size=(1000, 3)) * [3, 2, 0.3]
-    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_folds=2)
+    record = dreval.reconstruction_error(X, X[:, :2], random_state=0, n_splits=2)
     assert record.parts["linear_bound"] < 1
     assert not record.notes
 

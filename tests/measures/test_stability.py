@@ -214,10 +214,10 @@ def test_a_killed_run_continues(tmp_path):
     path, log = tmp_path / "a.journal", tmp_path / "log"
     options = {"over": "halves", "n_replicates": 6, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
-        dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **options)
+        dreval.stability(data(), partial(counting, log=str(log), stop=4), journal=path, **options)
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (3,)
-    record = dreval.stability(data(), partial(counting, log=str(log), stop=4), store=path, **options)
+    record = dreval.stability(data(), partial(counting, log=str(log), stop=4), journal=path, **options)
     assert len(log.read_text()) == 7
     expected = dreval.stability(data(), partial(counting, log=str(tmp_path / "other")), **options)
     assert float(record) == float(expected)

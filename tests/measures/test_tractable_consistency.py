@@ -247,12 +247,12 @@ def test_a_random_function_without_a_seed_is_detected(tmp_path):
     def wild(X, n_components):
         return X[:, :n_components] + 0.5 * np.random.default_rng().normal(size=(len(X), n_components))
 
-    record = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.journal", random_state=0)
+    record = tci(cloud(), wild, n_transformations=3, journal=tmp_path / "runs.journal", random_state=0)
     drift = record.parts["run_to_run"]
     assert 0.02 < drift < 0.8
     text = f"The embedding of wild differs from run to run by u = {drift:.3g} on the same data"
     assert f"{text}; give it a random_state argument." in [*map(str, record.notes)]
-    repeated = tci(cloud(), wild, n_transformations=3, store=tmp_path / "runs.journal", random_state=0)
+    repeated = tci(cloud(), wild, n_transformations=3, journal=tmp_path / "runs.journal", random_state=0)
     assert repeated.parts["run_to_run"] == drift
     for source, n_replicates in ((leading_two, 5), ("pca", 5), (wild, 0)):
         quiet = tci(cloud(), source, n_transformations=3, n_replicates=n_replicates)
@@ -294,11 +294,11 @@ def test_failures_are_counted_and_not_stored(tmp_path, calls):
             raise RuntimeError("out of ink")
         return X[:, :2]
 
-    record = tci(X, moody, store=tmp_path / "cells.journal")
+    record = tci(X, moody, journal=tmp_path / "cells.journal")
     assert (record.parts["tried"], record.parts["failed"]) == (6, 1)
     assert "1 of 6 runs failed; the first: " in str(record.notes[1])
     assert "out of ink" in str(record.notes[1])
-    repeated = tci(X, moody, store=tmp_path / "cells.journal")
+    repeated = tci(X, moody, journal=tmp_path / "cells.journal")
     assert repeated.parts["failed"] == 0
     assert calls() == 9  # base, a second run of it, six, and the one that failed
 
@@ -317,7 +317,7 @@ def test_a_store_belongs_to_data_method_and_seed(tmp_path, calls, monkeypatch):
 
     def run(X=X, source=counting_pca, **options):
         before = calls()
-        tci(X, source, store=tmp_path / "cells.journal", **options)
+        tci(X, source, journal=tmp_path / "cells.journal", **options)
         return calls() - before
 
     assert run() == 8
@@ -344,7 +344,7 @@ def slow(X, n_components, random_state=0):
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 found = dreval.tractable_consistency(
-    X, slow, n_transformations=12, n_replicates=3, random_state=0, store=sys.argv[1] or None, progress=False
+    X, slow, n_transformations=12, n_replicates=3, random_state=0, journal=sys.argv[1] or None, progress=False
 )
 print(found.table.drop(columns="seconds").to_json(double_precision=15), dict(found.parts), float(found))
 """

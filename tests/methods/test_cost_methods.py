@@ -377,14 +377,14 @@ def test_a_linear_map_is_undone_exactly():
 def test_the_generalization_curve():
     """There is a row for each draw; with all columns the error is 0; a wide network has larger errors on new points."""
     X = cloud(0, 80, 3)
-    full = CostMapping(3, cost="metric_mds", random_state=0).generalization_curve(X, [20, 40], n_repeats=2)
+    full = CostMapping(3, cost="metric_mds", random_state=0).generalization_curve(X, [20, 40], n_replicates=2)
     net = ParametricTSNE(2, hidden=40, perplexity=5, max_iter=100, random_state=0)
-    errors = net.generalization_curve(X, 30, n_repeats=2)
+    errors = net.generalization_curve(X, 30, n_replicates=2)
 
     assert list(full["n_train"]) == [20, 20, 40, 40]
     assert full[["train_error", "test_error"]].to_numpy().max() < 1e-12
     assert (errors["test_error"] > 0).all()
-    assert errors.equals(net.generalization_curve(X, 30, n_repeats=2))
+    assert errors.equals(net.generalization_curve(X, 30, n_replicates=2))
 
 
 def test_illegal_costs_mappings_and_starts_raise_an_error():

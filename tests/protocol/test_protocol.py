@@ -249,7 +249,7 @@ def test_the_journal_distinguishes_recordings(folder: Path, tmp_path: Path) -> N
     source, second = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "x" / "tool")
 
     journal = tmp_path / "runs.journal"
-    values = [float(dreval.tractable_consistency(X, s, store=journal)) for s in (source, second, source)]
+    values = [float(dreval.tractable_consistency(X, s, journal=journal)) for s in (source, second, source)]
 
     assert values[0] == values[2] != values[1]
     assert values[1] == float(dreval.tractable_consistency(X, second))

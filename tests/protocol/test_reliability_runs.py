@@ -186,9 +186,9 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
     source = dreval.Protocol.collect(folder)
     result = dreval.noise_test(data, source, **settings)
     expected = dreval.noise_test(
-        data, method, null="columns", statistic="silhouette", n_clusters=2, n_replicates=9, random_state=7
+        data, method, null="columns", measure="silhouette", n_clusters=2, n_replicates=9, random_state=7
     )
-    assert result.extra["score"] == expected.extra["score"] == "silhouette(n_clusters=2)"
+    assert result.extra["measure"] == expected.extra["measure"] == "silhouette(n_clusters=2)"
     assert result.extra["null"] == "columns"
     assert result.statistic == pytest.approx(expected.statistic)
     assert_allclose(result.null_distribution, expected.null_distribution)
@@ -199,7 +199,7 @@ def test_a_number_of_clusters_is_used_against_recorded_null_data(data, folder, s
         dreval.noise_test(data, tested, null="columns", n_replicates=9, **settings) for tested in (source, method)
     ]
     for requested_result in requested:
-        assert requested_result.extra["score"].startswith("neighborhood_overlap")
+        assert requested_result.extra["measure"].startswith("neighborhood_overlap")
         codes = {note.code for note in requested_result.notes}
         assert "noise.blind" not in codes
         assert ("noise.unasked" in codes) == (requested_result.p_value > 0.05)

@@ -268,13 +268,13 @@ def test_forged_arrays_of_a_store(name: str, fresh_folder: Callable[[], Path]) -
     """Finished embeddings of an evaluation or of a study raise an error, or count as a failure."""
     folder = fresh_folder()
     path, ev = folder / "a.journal", dreval.Evaluation(X, {"pca": "pca"}, n_neighbors=5, random_state=0)
-    ev.run("trustworthiness", None, None, store=path)
+    ev.run("trustworthiness", None, None, journal=path)
     with closing(sqlite3.connect(path)) as db:
         runs = [run for (run,) in db.execute("SELECT run FROM cells WHERE cell = 'embedding'")]
     for run in runs:
         replaced(path, folder / "b.journal", run, array=ARRAYS[name])
     with pytest.raises(DrevalError) as error:
-        ev.run("trustworthiness", None, None, store=folder / "b.journal")
+        ev.run("trustworthiness", None, None, journal=folder / "b.journal")
     assert len(str(error.value)) < 1000
 
 

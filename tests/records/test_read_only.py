@@ -63,7 +63,7 @@ def records(folder: Path) -> dict[str, Any]:
         "sweep": dreval.sweep(X, "pca", {"n_components": [1, 2]}, n_neighbors=3, n_replicates=3, random_state=0),
         "singularity": (soft := dreval.singularity_score(FLAT, 8 * FLAT, perplexity=12, polish=True)),
         "perturbation": dreval.perturbation_score(FLAT, soft.coordinates, perplexity=12, points=[0]),
-        "perplexities": dreval.perplexity_curve(FLAT, [12], n_seeds=3, random_state=0),
+        "perplexities": dreval.perplexity_curve(FLAT, [12], n_replicates=3, random_state=0),
         "distortion": dreval.local_distortion(X, Y, n_neighbors=5),
         "trustability": dreval.trustability(X, "pca", random_state=0),
         "consistency": dreval.tractable_consistency(X, "pca", n_transformations=3, n_replicates=0, random_state=0),

@@ -107,7 +107,7 @@ def test_a_journal_is_not_replaced(tmp_path: Path) -> None:
     with closing(sqlite3.connect(path)) as file:
         file.execute("CREATE TABLE cells (value TEXT)")
     content = path.read_bytes()
-    with pytest.raises(InputError, match="must not be the file of a study or a store"):
+    with pytest.raises(InputError, match="must not be the file of a study or a journal"):
         write_atomic(path, "x")
     assert path.read_bytes() == content
 

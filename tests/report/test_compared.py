@@ -42,7 +42,7 @@ def test_every_format_has_text_numbers_and_figures(kind: str, request: pytest.Fi
     formats = {suffix: comparison.report(tmp_path / f"r{suffix}").read_text("utf-8") for suffix in (".html", ".md")}
     latex = comparison.summary(full=True).as_latex()
     numbers = re.findall(r"\d\.\d{4}\b", comparison.summary(full=True).as_text())
-    values = comparison.pairs["advantage"].dropna()
+    values = comparison.pairs["difference"].dropna()
     page = Tags()
     page.feed(formats[".html"])
 

@@ -67,7 +67,7 @@ def test_two_embeddings_have_differences_with_intervals(two: dreval.Results, tmp
     assert re.search(r"<h1>x_1 against b", page)
     assert 'id="differences"' not in page
     for row in comparison.pairs.to_dict("records"):
-        (line,) = [line for line in rows if f"{abs(row['advantage']):.3f}"[1:] in visible_text(line)][:1]
+        (line,) = [line for line in rows if f"{abs(row['difference']):.3f}"[1:] in visible_text(line)][:1]
         assert line.count("<svg") == 1
         assert ('class="sigpt"' in line) == (row["better"] != "")
         ends = sorted((1 if row["first"] == "x_1" else -1) * row[key] for key in ("conf_low", "conf_high"))
@@ -117,7 +117,7 @@ def test_several_embeddings_have_letters_and_all_pairs(within: Comparison, tmp_p
     rows = difference_rows(within)
     assert len(rows) == within.pairs["p_value"].notna().sum()
     for row in rows:
-        assert row["advantage"] >= 0
+        assert row["difference"] >= 0
         assert f'data-sort="{row["p_adjusted"]!r}"' in pairs
         assert f'data-sort="{row["p_value"]!r}"' in pairs
     counts = [sum(row["mark"] == mark for row in rows) for mark in ("sig", "ns")]
@@ -199,7 +199,7 @@ def test_many_embeddings_have_the_pairs_with_the_best_and_letters(baseline: str 
         pairs = comparison.of(comparison.pairs, name)
         pairs = pairs[(pairs["first"] == best) | (pairs["second"] == best)]
         assert len(pairs) == 9
-        assert all(f'data-sort="{abs(advantage)!r}"' in text for advantage in pairs["advantage"])
+        assert all(f'data-sort="{abs(difference)!r}"' in text for difference in pairs["difference"])
     assert ("All significant pairs, by letters" in text) == (baseline is None)
     for letters in comparison.standing["letters"]:
         assert baseline is not None or f">{letters}</td>" in text

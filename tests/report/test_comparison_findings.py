@@ -58,7 +58,7 @@ def significant(rows: pd.DataFrame) -> set[tuple[str, str]]:
     pairs = set()
     for row in rows[p <= 0.05].to_dict("records"):
         order = (row["first"], row["second"])
-        pairs.add(order if row["advantage"] > 0 else order[::-1])
+        pairs.add(order if row["difference"] > 0 else order[::-1])
     return pairs
 
 
@@ -126,7 +126,7 @@ def check_finding(
         rows = pairs[key[0]]
         row = rows[(rows["first"] == key[1]) & (rows["second"] == key[2])].iloc[0]
         assert row["p_value"] <= alpha < row["p_adjusted"]
-        pair = key[1:3] if row["advantage"] > 0 else key[2:0:-1]
+        pair = key[1:3] if row["difference"] > 0 else key[2:0:-1]
         assert f"{pair[0]} over {pair[1]}" in text
     elif finding.kind == TIED:
         for name, first, second, _ in finding.rows:

@@ -132,7 +132,7 @@ def test_a_forest_has_every_pair_of_every_measure(within):
     assert figure.axes[0].get_yticklabels()[0].get_text() == "Trustworthiness"
     assert len(figure_of_measure.axes) == 1
     rows = within.of(within.pairs, "procrustes_rc")
-    better = {(a, b) if value > 0 else (b, a) for a, b, value in rows[["first", "second", "advantage"]].to_numpy()}
+    better = {(a, b) if value > 0 else (b, a) for a, b, value in rows[["first", "second", "difference"]].to_numpy()}
     labels = {label.get_text() for label in figure_of_measure.axes[0].get_yticklabels()}
     assert labels == {f"{left} over {right}" for left, right in better}
     assert len(across(tests="mixed").plot("forest").axes) == 1
@@ -215,16 +215,16 @@ def test_symbols_of_titles_have_subscripts_in_a_page(kind):
 
 
 def test_the_table_has_the_number_of_data_sets_of_an_advantage():
-    """A tied data set is excluded from the advantage, and the table has the number of data sets that differ."""
+    """A tied data set is excluded from the difference, and the table has the number of data sets that differ."""
     rows = [("d1", "a", 0.9), ("d1", "b", 0.8), ("d1", "c", 0.7), ("d2", "a", 0.9), ("d2", "b", 0.9), ("d2", "c", 0.7)]
     comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
     pairs = comparison.pairs[comparison.pairs["test"] == "wilcoxon"].set_index(["first", "second"])
-    assert pairs.loc[("a", "b"), ["n", "n_used", "advantage"]].tolist() == pytest.approx([2, 1, 0.1])
+    assert pairs.loc[("a", "b"), ["n", "n_used", "difference"]].tolist() == pytest.approx([2, 1, 0.1])
     text = str(comparison.summary(full=True))
-    assert re.search(r"first +second +data sets +that differ +advantage", text)
+    assert re.search(r"first +second +data sets +that differ +difference", text)
     assert re.search(r"a +b +2 +1 +0\.1000", text)
     assert re.search(r"a +c +2 +2 +0\.2000", text)
-    assert "data sets with equal values are left out, also from the advantage" in " ".join(text.split())
+    assert "data sets with equal values are left out, also from the difference" in " ".join(text.split())
     rows = [(name, embedding, 1.0) for name in ("d1", "d2") for embedding in "abc"]
     equal = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")
     assert equal.pairs.loc[equal.pairs["test"] == "wilcoxon", "n_used"].eq(0).all()

@@ -258,10 +258,10 @@ def test_a_forest_is_the_table_of_the_comparison(four_embeddings):
     assert len(figure.axes) == len(MEASURES)
     for ax, measure in zip(figure.axes, MEASURES, strict=True):
         part = table[(table["measure"] == measure) & ~table["parameters"].str.contains("n_neighbors=5")]
-        part = part.sort_values("advantage", key=lambda advantage: -advantage.abs(), kind="stable")
+        part = part.sort_values("difference", key=lambda difference: -difference.abs(), kind="stable")
         marks, bars = marks_and_bars(ax)
-        np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["advantage"].abs())
-        sign = np.where(part["advantage"] < 0, -1, 1)[:, None]
+        np.testing.assert_array_equal([mark.get_xdata()[0] for mark in marks], part["difference"].abs())
+        sign = np.where(part["difference"] < 0, -1, 1)[:, None]
         np.testing.assert_allclose(
             np.sort([bar.get_xdata() for bar in bars], axis=1), np.sort(sign * part[["conf_low", "conf_high"]], axis=1)
         )
@@ -270,7 +270,7 @@ def test_a_forest_is_the_table_of_the_comparison(four_embeddings):
         labels = [label.get_text() for label in ax.get_yticklabels()]
         fills = {"full": "filled", "left": "half", "none": "hollow"}
         for mark, row, label in zip(marks, part.to_dict("records"), labels, strict=True):
-            pair = (row["first"], row["second"]) if row["advantage"] >= 0 else (row["second"], row["first"])
+            pair = (row["first"], row["second"]) if row["difference"] >= 0 else (row["second"], row["first"])
             assert label == " over ".join(pair)
             significant = row["p_adjusted"] <= 0.05
             expected_fill = "filled" if significant else "half" if row["p_value"] <= 0.05 else "hollow"
@@ -302,14 +302,14 @@ def test_measures_are_the_rows_of_few_pairs(three_embeddings):
             values = values[values["parameters"] == row["parameters"]]
             perfect = 1.0 if measure in ("trustworthiness", "spearman_distance") else 0.0
             full_distance = abs(perfect - values["chance"].mean())
-            np.testing.assert_allclose(mark.get_xdata()[0], 100 * row["advantage"] / full_distance)
+            np.testing.assert_allclose(mark.get_xdata()[0], 100 * row["difference"] / full_distance)
             np.testing.assert_allclose(
                 bar.get_xdata(), 100 * row[["conf_low", "conf_high"]].astype(float) / full_distance
             )
             assert (mark.get_fillstyle() == "full") == bool(row["better"])
-            sign = "+" if row["advantage"] > 0 else ""
+            sign = "+" if row["difference"] > 0 else ""
             ends = ", ".join(format_fixed(row[key], 3) for key in ("conf_low", "conf_high"))
-            assert f"{sign}{format_fixed(row['advantage'], 3)} [{ends}]" in labels
+            assert f"{sign}{format_fixed(row['difference'], 3)} [{ends}]" in labels
             assert probability(row["p_adjusted"]) in labels
 
 
@@ -331,9 +331,9 @@ def test_measures_without_a_scale_are_drawn_in_their_unit():
     figure = dataclasses.replace(results, table=unknown).plot("forest", measure="spearman_distance")
     row = results.compare().of(results.compare().pairs, "spearman_distance").iloc[0]
 
-    better, worse = ("a", "b") if row["advantage"] > 0 else ("b", "a")
+    better, worse = ("a", "b") if row["difference"] > 0 else ("b", "a")
     assert [label.get_text() for label in figure.axes[0].get_yticklabels()] == [f"{better} over {worse}"]
-    assert marks_and_bars(figure.axes[0])[0][0].get_xdata()[0] == abs(row["advantage"])
+    assert marks_and_bars(figure.axes[0])[0][0].get_xdata()[0] == abs(row["difference"])
 
 
 def test_a_forest_is_restricted_to_pairs_or_a_measure(three_embeddings):
@@ -362,10 +362,10 @@ def test_many_embeddings_are_compared_with_the_best_or_the_baseline(baseline):
     pairs = comparison.of(comparison.pairs, name)
     pairs = pairs[pairs["conf_low"].notna()]
     against = pairs[(pairs["first"] == (baseline or best)) | (pairs["second"] == (baseline or best))]
-    sizes = sorted(against["advantage"].abs())[:20]
+    sizes = sorted(against["difference"].abs())[:20]
     marks = [mark.get_xdata()[0] for mark in marks_and_bars(figure.axes[0])[0]]
 
-    assert figure.axes[0].get_xlabel() == f"advantage over {baseline or best}"
+    assert figure.axes[0].get_xlabel() == f"difference over {baseline or best}"
     assert f"{len(pairs) - 20} more pairs in compare().tidy()." in texts(figure)
     np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
     assert marks == sorted(marks, reverse=True)

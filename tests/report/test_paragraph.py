@@ -125,7 +125,7 @@ def test_every_number_of_a_paragraph_is_in_the_tables(seed: int, noise: list[flo
         assert (difference < 0.00051).all(axis=1).any(), numbers
     turned = (pairs["better"] == pairs["second"]).map({True: -1.0, False: 1.0})
     ends = np.sort(pairs[["conf_low", "conf_high"]].mul(turned, axis=0), axis=1)
-    differences = np.column_stack([pairs["advantage"] * turned, ends])
+    differences = np.column_stack([pairs["difference"] * turned, ends])
     for numbers in re.findall(r"(\S+) \[(\S+), (\S+)\]", results.compare().paragraph()):
         assert (np.abs(differences - list(map(parse_number, numbers))) < 0.00051).all(axis=1).any(), numbers
     p_values = pd.concat([ranks["p_adjusted"], pairs["p_adjusted"], pairs["p_value"]]).dropna()
@@ -238,7 +238,7 @@ def test_the_findings_of_a_comparison_are_those_of_its_tables(full_results: drev
         topic = next(c.topic for c in read_results(full_results).columns if c.measure == measure)
         part = text.partition(f"For {topic.lower()}, ")[2].partition("For ")[0]
         assert "are better than noise" in part
-        low, high = (f"{rows['advantage'].abs().agg(end):.3f}".removeprefix("0") for end in ("min", "max"))
+        low, high = (f"{rows['difference'].abs().agg(end):.3f}".removeprefix("0") for end in ("min", "max"))
         assert f"{low} [" in part
         assert high in part
 

@@ -103,7 +103,7 @@ def test_settings_that_differ_are_in_the_rows() -> None:
 
     40 points of 4 columns have 160 transformations, not 200.
     """
-    options = {"tractable_consistency": {"n_transformations": 200}, "reconstruction_error": {"n_folds": 50}}
+    options = {"tractable_consistency": {"n_transformations": 200}, "reconstruction_error": {"n_splits": 50}}
     results = dreval.Evaluation(X, {"few": "pca", "all": "pca"}, random_state=0).run(
         list(options), ci=None, options=options
     )
@@ -315,7 +315,7 @@ def pairs_summary(names: list[str]) -> Document:
     """Return a summary of a table of names that has space for them, and one of pairs that has not."""
     numbers = ["−0.0015", "−0.05", "0.961", "1.000", "−0.015", "0.487"]
     pairs = [[a, b, *numbers] for i, a in enumerate(names) for b in names[i + 1 :]]
-    headings = ["first", "second", "advantage", "t", "p", "p adj.", "effect", "P sup."]
+    headings = ["first", "second", "difference", "t", "p", "p adj.", "effect", "P sup."]
     values = Table("Values", ["", "value"], [[name, "0.5"] for name in names])
     return record_document("Title", [], [values, Table("Pairs", headings, pairs, 2)])
 

@@ -47,7 +47,7 @@ def independence(p: float, count: int = 99, test: str = "hsic", **options: Any) 
 def noise(p: float, null: str = "columns", count: int = 99, **options: Any) -> NoiseTest:
     """Return a noise test with this p."""
     fields = vars(independence(p, count, "noise"))
-    extra = {"null": null, "alpha": 0.05, "score": "overlap", "n_seeds": 1}
+    extra = {"null": null, "alpha": 0.05, "measure": "overlap", "n_seeds": 1}
     return NoiseTest(**{**fields, "extra": extra, "recipe": {"source": "tsne"}, **options})
 
 
@@ -64,7 +64,7 @@ def certificate(p: float, held_out: float, count: int = 99) -> Certificate:
 
 def sensitivity(*ps: float) -> Sensitivity:
     """Return a test at 0.01, 0.02, ... with these p."""
-    rows = {"kappa": [0.01 * (i + 1) for i in range(len(ps))], "statistic": 0.5, "null_mean": 0.1, "null_95": 0.2}
+    rows = {"kappa": [0.01 * (i + 1) for i in range(len(ps))], "statistic": 0.5, "chance": 0.1, "null_95": 0.2}
     return Sensitivity(pd.DataFrame({**rows, "effect_size": 0.3, "p_value": ps}), "kappa", "kcca", 0.02, 40, 99)
 
 

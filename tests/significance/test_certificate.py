@@ -65,7 +65,7 @@ def test_the_verdict_is_adjusted_for_the_number_of_tests():
     assert "KCCA: rho" in with_p(0.03, 0.01).verdict
     assert list(with_p(0.03, 0.4).tidy()["p_adjusted"]) == [0.06, 0.4]
     assert "are too few" not in str(single)
-    few = certificate(*latents_and_data(n=40), n_resamples=38, n_folds=41)
+    few = certificate(*latents_and_data(n=40), n_resamples=38, n_splits=41)
     assert "38 resamples are too few: no adjusted p can be below .0513." in " ".join(str(few).split())
     assert "40 points are too few for 41 folds: each point is one fold." in few.summary().notes
 
@@ -191,6 +191,6 @@ def test_invalid_input_raises_an_error():
 def test_many_points_are_represented_by_some():
     """Beyond 1000 points a random thousand is used, with a note."""
     Y, X = latents_and_data(n=1001)
-    result = certificate(Y, X, n_resamples=1, n_folds=2)
+    result = certificate(Y, X, n_resamples=1, n_splits=2)
     assert result.recipe["n"] == 1000
     assert str(result.notes[0]) == "Tested on 1000 points drawn at random."

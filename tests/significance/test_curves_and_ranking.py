@@ -27,7 +27,7 @@ def test_kappa_curve_is_the_test_at_every_kappa():
     assert table["kappa"].tolist() == [0.02, 0.5]
     for row in table.itertuples():
         result = dreval.kcca_test(x, y, kappa=row.kappa, n_resamples=19, random_state=3)
-        assert (row.statistic, row.p_value, row.null_mean) == (
+        assert (row.statistic, row.p_value, row.chance) == (
             result.statistic,
             result.p_value,
             result.null_distribution.mean(),
@@ -58,7 +58,7 @@ def test_the_figure_has_statistic_and_null():
     assert ax.get_xscale() == "log"
     sampled = [line.get_ydata() for line in ax.get_lines()]
     assert any(np.array_equal(line, curve.table["statistic"]) for line in sampled if len(line) == 3)
-    assert any(np.array_equal(line, curve.table["null_mean"]) for line in sampled if len(line) == 3)
+    assert any(np.array_equal(line, curve.table["chance"]) for line in sampled if len(line) == 3)
     assert curve.plot(ax=ax) is ax
 
 
@@ -177,7 +177,7 @@ def test_the_figure_of_a_distribution_is_its_density(method):
     """A test without permutations draws the distribution that gave p: the area beyond the statistic is p."""
     x, y = sample()
     result = dreval.hsic_test(x, y, method=method) if method == "gamma" else dreval.cca_test(x, y, method=method)
-    mean, sd = result.extra["null_mean"], result.extra["null_sd"]
+    mean, sd = result.extra["chance"], result.extra["null_sd"]
     law = stats.gamma((mean / sd) ** 2, scale=sd**2 / mean)
     assert law.sf(result.statistic) == pytest.approx(result.p_value)
     (ax,) = result.plot().axes

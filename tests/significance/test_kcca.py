@@ -111,7 +111,7 @@ def test_effect_is_measured_from_the_permuted_mean():
     """The effect size is 0 at the mean of the null distribution and 1 at rho 1."""
     result = dreval.kcca_test(*sample(50), n_resamples=99, random_state=0)
     mean = result.null_distribution.mean()
-    assert result.extra["null_mean"] == mean
+    assert result.extra["chance"] == mean
     assert result.effect_size == pytest.approx((result.statistic - mean) / (1 - mean))
 
 

@@ -114,7 +114,7 @@ def test_labels_give_the_number_of_clusters_only():
 
 
 def test_where_lower_is_better_the_sign_is_changed():
-    result = dreval.noise_test(data(), "pca", statistic="procrustes_rc", n_replicates=3, random_state=0)
+    result = dreval.noise_test(data(), "pca", measure="procrustes_rc", n_replicates=3, random_state=0)
     expected = dreval.procrustes_rc(data(), result.embedding)
     assert result.statistic == pytest.approx(-expected)
 
@@ -140,7 +140,7 @@ def test_settings_are_compared_by_the_largest_z():
 
 
 def test_a_constant_score_is_not_evidence():
-    result = dreval.noise_test(data(), "pca", statistic=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
+    result = dreval.noise_test(data(), "pca", measure=lambda _X, _Y: 1.0, n_replicates=19, random_state=0)
     assert result.p_value == 1.0
     assert result.effect_size == 0.0
     assert result.points is None
@@ -151,7 +151,7 @@ def test_custom_null_and_custom_score():
         return X[rng.permutation(len(X))] * [1, -1, 1, -1, 1]
 
     result = dreval.noise_test(
-        data(), "pca", null=halves, statistic=lambda _X, Y: np.abs(Y[:, 0]), n_replicates=9, random_state=0
+        data(), "pca", null=halves, measure=lambda _X, Y: np.abs(Y[:, 0]), n_replicates=9, random_state=0
     )
     assert result.extra["null"] == "halves"
     assert result.p_kind == "parametric_bootstrap"
@@ -169,7 +169,7 @@ def test_custom_null_and_custom_score():
 )
 def test_wrong_results_of_custom_functions_raise_an_error(null, statistic, text):
     with pytest.raises((InputError, MethodFailed), match=text):
-        dreval.noise_test(data(), "pca", null=null, statistic=statistic, n_replicates=3)
+        dreval.noise_test(data(), "pca", null=null, measure=statistic, n_replicates=3)
 
 
 def test_errors():
@@ -179,15 +179,15 @@ def test_errors():
     with pytest.raises(UndefinedMeasure, match="null data have none"):
         dreval.noise_test(X, "sir", labels=np.repeat([0, 1], 20))
     with pytest.raises(UnknownName, match="neighborhood_overlap"):
-        dreval.noise_test(X, "pca", statistic="neighbourhood_overlap")
+        dreval.noise_test(X, "pca", measure="neighbourhood_overlap")
     with pytest.raises(InputError, match="value for each point"):
-        dreval.noise_test(X, "pca", statistic="stress")
+        dreval.noise_test(X, "pca", measure="stress")
     with pytest.raises(UndefinedMeasure, match="`source`"):
         dreval.noise_test(X, X[:, :2])
     with pytest.raises(UnknownName, match="columns"):
         dreval.noise_test(X, "pca", null="column")
     with pytest.raises(InputError, match="n_clusters"):
-        dreval.noise_test(X, "pca", statistic="silhouette")
+        dreval.noise_test(X, "pca", measure="silhouette")
     with pytest.raises(InputError, match="param_grid"):
         dreval.noise_test(X, "isomap", param_grid={"n_neighbors": 5})
     with pytest.raises(InputError, match="param_grid"):
@@ -199,9 +199,9 @@ def test_errors():
     with pytest.raises(MethodFailed, match=r"must return null data, but \w* ?.*raised"):
         dreval.noise_test(X, "pca", null=lambda _X, _rng: 1 / 0)
     with pytest.raises(MethodFailed, match="must return scores"):
-        dreval.noise_test(X, "pca", statistic=lambda _X, _Y: 1 / 0)
+        dreval.noise_test(X, "pca", measure=lambda _X, _Y: 1 / 0)
     with pytest.raises((InputError, MethodFailed), match="See what <lambda> returns"):
-        dreval.noise_test(X, "pca", statistic=lambda X, _Y: X[:, 0] * np.nan)
+        dreval.noise_test(X, "pca", measure=lambda X, _Y: X[:, 0] * np.nan)
 
 
 def test_a_large_p_has_a_note_on_the_limits_of_the_score():
@@ -232,7 +232,7 @@ def test_failed_runs_count_against_the_data():
     column_test = dreval.noise_test(X, lambda X, n_components: X[:, :n_components], n_replicates=9, random_state=0)
     assert result.extra["n_failed"] == 1
     assert (column_test.p_value, result.p_value) == (0.1, 0.2)
-    assert np.isfinite(result.null_mean)
+    assert np.isfinite(result.chance)
     assert len(result.null_distribution) == 8
     assert any(note.code == "noise.failed" for note in result.notes)
 
@@ -263,8 +263,8 @@ def test_a_setting_that_fails_on_the_data_does_not_affect_the_others():
         **options,
     )
     assert result.settings["p_value"].isna().tolist() == [False, True, True]
-    assert np.isnan(result.settings["null_mean"][2])
-    assert result.settings["null_mean"][1] == report.settings["null_mean"][1]
+    assert np.isnan(result.settings["chance"][2])
+    assert result.settings["chance"][1] == report.settings["chance"][1]
     assert any(note.code == "noise.unrun" for note in result.notes)
     assert result.p_value == result.settings["p_value"][0]
     separate = dreval.noise_test(data(), sometimes, param_grid={"scale": [1.0]}, **options)
@@ -294,10 +294,10 @@ def test_a_killed_test_continues(tmp_path):
     source = partial(counting, log=str(log), stop=8)
     passed = {"n_replicates": 12, "random_state": 0}
     with pytest.raises(KeyboardInterrupt):
-        dreval.noise_test(data(), source, store=path, **passed)
+        dreval.noise_test(data(), source, journal=path, **passed)
     with closing(sqlite3.connect(path)) as db, db:
         assert db.execute("SELECT COUNT(*) FROM cells").fetchone() == (7,)
-    result = dreval.noise_test(data(), source, store=path, **passed)
+    result = dreval.noise_test(data(), source, journal=path, **passed)
     assert len(log.read_text()) == 13 + 1  # the interrupted run is repeated
     expected = dreval.noise_test(data(), partial(counting, log=str(tmp_path / "other")), **passed)
     assert_array_equal(result.null_distribution, expected.null_distribution)

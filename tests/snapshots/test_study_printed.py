@@ -80,7 +80,7 @@ ERRORS: dict[str, Callable[[], Any]] = {
     "anchors beyond the data": lambda: study(anchors=9),
     "anchors without anchors": lambda: study(ci="anchors"),
     "an option of no measure": lambda: study(options={"procrustes_disparity": {"k": 3}}),
-    "options that cannot be written": lambda: study(options={"tractable_consistency": {"store": Path("x")}}),
+    "options that cannot be written": lambda: study(options={"tractable_consistency": {"journal": Path("x")}}),
     "another recipe": lambda: (study().run(limit=1), study(n_neighbors=2, random_state=1)),
     "other data": lambda: (study().run(limit=1), study(datasets={"squares": X + 1})),
     "another method": lambda: (study().run(limit=1), study(methods={"broken": "pca"})),

@@ -94,7 +94,7 @@ def test_a_damaged_file_raises_an_error_with_its_name(tmp_path: Path) -> None:
             store.put(run, str(i), {"u": i / 7}, np.zeros(200))
     content = path.read_bytes()
     path.write_bytes(content[: len(content) // 2] + b"\xff" * (len(content) - len(content) // 2))
-    with pytest.raises(InputError, match=r"`store` must be a file .*cells"), Store(path) as store:
+    with pytest.raises(InputError, match=r"`journal` must be a file .*cells"), Store(path) as store:
         store.cells(run)
 
 
@@ -105,10 +105,10 @@ def test_other_files_raise_an_error(tmp_path: Path) -> None:
         pass
     with closing(sqlite3.connect(tmp_path / "later")) as db, db:
         db.execute("UPDATE about SET value = '99'")
-    with pytest.raises(InputError, match=r"`store` must be in an existing folder: got '.*missing"):
+    with pytest.raises(InputError, match=r"`journal` must be in an existing folder: got '.*missing"):
         Store(tmp_path / "missing" / "cells")
     for name in ("text", "later", "."):
-        with pytest.raises(InputError, match="`store` must"):
+        with pytest.raises(InputError, match="`journal` must"):
             Store(tmp_path / name)
 
 

@@ -173,7 +173,7 @@ def test_a_killed_sweep_continues(tmp_path):
     def settled(stop, grid=(1, 2, 3), **options):
         source = partial(traced, log=str(log), stop=stop)
         return dreval.sweep(
-            data(), source, {"setting": list(grid)}, n_replicates=3, store=store, random_state=0, **options
+            data(), source, {"setting": list(grid)}, n_replicates=3, journal=store, random_state=0, **options
         )
 
     with pytest.raises(KeyboardInterrupt):

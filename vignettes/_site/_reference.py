@@ -54,7 +54,7 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "Reliability": (
         {},
-        "sweep local_distortion singularity_score perturbation_score perplexity_curve list_scores",
+        "sweep local_distortion singularity_score perturbation_score perplexity_curve list_analyses",
     ),
     "Number of dimensions": (
         {},

@@ -53,7 +53,7 @@ TEST_PHRASES = {
     "subsamples": HALVES_TEST,
 }
 FEW_DATA_SETS_REMARK = " (the data sets are too few for signed ranks)"
-TEST_COLUMNS = (("advantage", "advantage"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "adjusted p"))
+TEST_COLUMNS = (("difference", "difference"), ("statistic", "t"), ("p_value", "p"), ("p_adjusted", "adjusted p"))
 EQUIVALENCE_COLUMNS = (("p_equivalence", "p of equivalence"), ("p_equivalence_adjusted", "adjusted p of equivalence"))
 PAIRED_COLUMNS = (
     *TEST_COLUMNS,
@@ -63,16 +63,16 @@ PAIRED_COLUMNS = (
 )
 PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
-    "nemenyi": (("advantage", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
+    "nemenyi": (("difference", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
     "wilcoxon": (
-        ("n", "data sets"), ("n_used", "that differ"), ("advantage", "advantage"), ("statistic", "W"), ("p_value", "p"),
+        ("n", "data sets"), ("n_used", "that differ"), ("difference", "difference"), ("statistic", "W"), ("p_value", "p"),
         ("p_adjusted", "adjusted p"), ("effect_size", "r"),
     ),
     "mixed": (
-        ("advantage", "advantage"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "adjusted p"),
+        ("difference", "difference"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "adjusted p"),
     ),
     "bayes": (
-        ("advantage", "advantage"), ("p_first", "first better"), ("p_rope", "equal in practice"),
+        ("difference", "difference"), ("p_first", "first better"), ("p_rope", "equal in practice"),
         ("p_second", "second better"),
     ),
 }  # fmt: skip
@@ -205,7 +205,7 @@ def _difference_table(
             [
                 Cell(measure_name(comparison, name, column), "text"),
                 *(Cell(text, emphasis="best" * best) for text, best in zip(values, better, strict=True)),
-                signed_number(column, sign * row["advantage"]),
+                signed_number(column, sign * row["difference"]),
                 *(["" if math.isnan(ends[0]) else interval_text(column, ends)] * has_intervals),
                 "" if math.isnan(p) else probability(p, alpha),
                 *([_margin_text(row)] * (has_margins and is_wide)),
@@ -509,7 +509,7 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
             "The best sets of ranking() ask only, measure by measure, who is worse than the best: they may tell "
             "embeddings apart that these two-sided tests leave open."
         )
-    yield "Advantage of the first: positive when it is better, whichever way the measure points."
+    yield "Difference of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison) if has_letters else ()
     adjust = comparison.recipe["adjust"]
     yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."

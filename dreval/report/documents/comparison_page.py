@@ -92,7 +92,7 @@ from dreval.report.result_view import Column, MeasuredValue, ResultView, paramet
 FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
     "wins": "On how many data sets the embedding of the row is better than that of the column",
-    "forest": "Advantage of the first embedding of each pair, with its interval",
+    "forest": "Difference of the first embedding of each pair, with its interval",
     "difference_map": "Where one embedding is better than the other",
 }
 DECISIVE_FIGURES = ("critical_difference", "forest")  # figures by the one test that decides
@@ -358,7 +358,7 @@ def _two_embeddings(
         ]
     better = [f"{short[name]} better" for name in names]
     heads = [TableColumn("Measure", "text"), *(TableColumn(short[name], is_name=True) for name in names)]
-    heads += [TableColumn(f"← {better[1]}", "drawing", below=f"{better[0]} →"), TableColumn("Advantage")]
+    heads += [TableColumn(f"← {better[1]}", "drawing", below=f"{better[0]} →"), TableColumn("Difference")]
     heads += [TableColumn("Margin" if has_margins else interval_heading(comparison)), TableColumn("Different?", "text")]
     heads += [TableColumn("Equivalent?", "text")] * has_margins
     texts = [without_zero(text) for text in plain_numbers(axis.ticks)]
@@ -376,11 +376,11 @@ def _two_embeddings(
 
 
 def _signed_row(comparison: Comparison, name: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return the row of a pair with the advantage of the first of ``names``."""
+    """Return the row of a pair with the difference of the first of ``names``."""
     row = comparison.of(comparison.pairs, name).iloc[0].to_dict()
     if row["first"] == names[0]:
         return row
-    return {**row, "advantage": -row["advantage"], "conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
+    return {**row, "difference": -row["difference"], "conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
 
 
 def _difference_axis(
@@ -390,7 +390,7 @@ def _difference_axis(
     ends = [
         row[key] / units[name]
         for name, row in pairs.items()
-        for key in ("advantage", "conf_low", "conf_high")
+        for key in ("difference", "conf_low", "conf_high")
         if math.isfinite(row[key] / units[name])
     ]
     low, high = min(ends, default=-1.0), max(ends, default=1.0)
@@ -410,8 +410,8 @@ def _difference_row(
 ) -> list[Cell]:
     """Return one measure: both values, the difference drawn and in print, and whether it is significant."""
     alpha, p = comparison.recipe["alpha"], row["p_value"] if math.isnan(row["p_adjusted"]) else row["p_adjusted"]
-    size, ends = row["advantage"] / unit, [row[key] / unit for key in ("conf_low", "conf_high")]
-    label = f"{column.title}: difference {signed_number(column, row['advantage']) or 'missing'}"
+    size, ends = row["difference"] / unit, [row[key] / unit for key in ("conf_low", "conf_high")]
+    label = f"{column.title}: difference {signed_number(column, row['difference']) or 'missing'}"
     drawing = "" if math.isnan(size) else axis.row(size, *ends, significant=bool(row["better"]), label=label)
     values = [column.values.get(key, math.nan) for key in names]
     small = [] if math.isnan(p) else [p_text(p, alpha)]
@@ -423,7 +423,7 @@ def _difference_row(
         Cell(measure_name(comparison, name, column), "text", note=column.question),
         *(Cell(without_zero(column.format_value(value)), "number") for value in values),
         Cell(drawing, "drawing"),
-        Cell(signed_number(column, row["advantage"]), "number"),
+        Cell(signed_number(column, row["difference"]), "number"),
     ]
     if not comparison.recipe.get("margin"):
         has_interval = row["conf_low"] == row["conf_low"]
@@ -446,12 +446,12 @@ def _difference_note(comparison: Comparison, columns: Mapping[str, Column], name
     has_margins = bool(comparison.recipe.get("margin"))
     parts[0] += ", in units of the margin of its measure." if has_margins else "."
     lower = "↓ lower is better; " if any(not column.higher for column in columns.values()) else ""
-    text = f"{lower}an advantage is positive where {names[0]} is better."
+    text = f"{lower}a difference is positive where {names[0]} is better."
     parts.append(text[:1].upper() + text[1:])
     if has_margins:
         parts.append("Equivalent: two one-sided tests. Not shown: neither equivalent nor larger than the margin.")
         pairs = comparison.pairs
-        beyond = (pairs["advantage"].abs() / pairs["margin"]).max() > MAX_MARGINS
+        beyond = (pairs["difference"].abs() / pairs["margin"]).max() > MAX_MARGINS
         parts += [f"Differences beyond {MAX_MARGINS} margins are drawn at the end of the axis."] if beyond else []
     return " ".join(parts)
 
@@ -487,7 +487,7 @@ def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> I
     yield Section("Is there any difference?", folded if overall else [], "any", "Any difference")
     table = every_test_table(comparison, "One row for each measure, pair and test")
     note = (
-        "A positive advantage says that the first is better, whichever way the measure points. It is a difference of "
+        "A positive difference says that the first is better, whichever way the measure points. It is a difference of "
         "mean ranks for Nemenyi's test, the Hodges-Lehmann estimate for signed ranks, and their mean for the mixed "
         "model."
     )

@@ -393,7 +393,7 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
 
 # The printed summary of an evaluation.
 
-COUNT_PARAMETERS = ("n_transformations", "n_folds")  # parameters whose number that was run is ``n_resamples``
+COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
 MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out

@@ -114,7 +114,7 @@ def difference_rows(comparison: Comparison, leads: Collection[Lead] = ()) -> lis
     rows = []
     for name in comparison.measures:
         for row in decisive_pairs(comparison, name).to_dict("records"):
-            flipped = row["advantage"] < 0
+            flipped = row["difference"] < 0
             p, adjusted = row["p_value"], row["p_adjusted"]
             decisive = p if math.isnan(adjusted) else adjusted
             is_lead = (name, frozenset((row["first"], row["second"]))) in leads
@@ -129,7 +129,7 @@ def difference_rows(comparison: Comparison, leads: Collection[Lead] = ()) -> lis
                 "by_lead": by_lead,
                 "first": first,
                 "second": second,
-                "advantage": abs(row["advantage"]),
+                "difference": abs(row["difference"]),
                 "name": name,
             }
             rows.append({**row, **changed, "conf_low": ends[0], "conf_high": ends[1], "mark": mark, "p": decisive})
@@ -189,7 +189,7 @@ def _forest(
     lead = against_lead(comparison, name)[0] if len(order) > MAX_IN_FULL else ""
     drawn = [row for row in drawn if lead in (row["first"], row["second"])] if lead else drawn
     merged: dict[tuple[str, str], Mapping[str, Any]] = {}
-    for row in sorted(drawn, key=lambda row: -row["advantage"]):
+    for row in sorted(drawn, key=lambda row: -row["difference"]):
         merged.setdefault((groups[row["first"]][0], groups[row["second"]][0]), row)
     if not merged:
         return None
@@ -208,12 +208,12 @@ def _forest(
         ForestRow(
             "" if better in titled else ", ".join(short[embedding] for embedding in groups[better]),
             ", ".join(short[embedding] for embedding in groups[other]),
-            "" if better in titled else "over" if row["advantage"] else "and",
-            place(row["advantage"]),
+            "" if better in titled else "over" if row["difference"] else "and",
+            place(row["difference"]),
             place(row["conf_low"]),
             place(row["conf_high"]),
             row["mark"],
-            "+" * bool(row["advantage"]) + without_zero(format_fixed(row["advantage"], places)),
+            "+" * bool(row["difference"]) + without_zero(format_fixed(row["difference"], places)),
             probability(row["p"], comparison.recipe["alpha"]),
         )
         for (better, other), row in chosen
@@ -251,7 +251,7 @@ def pair_table(
                 Cell(short[row["first"]], "name", note=row["first"]),
                 Cell(short[row["second"]], "name", note=row["second"]),
                 Cell(
-                    without_zero(_signed_number(row["advantage"], places)), "number", sort=_sort_key(row["advantage"])
+                    without_zero(_signed_number(row["difference"], places)), "number", sort=_sort_key(row["difference"])
                 ),
                 *[
                     Cell(
@@ -270,7 +270,7 @@ def pair_table(
                 * has_margins,
             ]
         )
-    numbers = ["Advantage", *[interval_heading(comparison).capitalize()] * has_intervals]
+    numbers = ["Difference", *[interval_heading(comparison).capitalize()] * has_intervals]
     numbers += ["p alone" if adjusted else "p", *["Adjusted p"] * adjusted]
     heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
     heads += [*(Column(text, "number") for text in numbers), *[Column("Different?", "text")] * has_verdicts]
@@ -318,7 +318,7 @@ def every_test_table(comparison: Comparison, caption: str) -> Table | None:
                 _better_cell(row["better"], undecided_text),
             ]
         )
-    heads = [Column("Measure", "text"), Column("Pair", "text"), Column("Test", "text"), Column("Advantage")]
+    heads = [Column("Measure", "text"), Column("Pair", "text"), Column("Test", "text"), Column("Difference")]
     heads += [Column(interval_heading(comparison)), Column("p"), *[Column("Adjusted p")] * adjusted]
     heads += [Column("Better", "text")]
     return Table("Pairs", heads, rows, header=1, caption=caption) if rows else None
@@ -349,7 +349,7 @@ def posterior_table(comparison: Comparison, caption: str) -> Table | None:
         )
     text_headings, numbers = (
         ("Measure", "Pair"),
-        ("Median advantage", "First better", "Equal in practice", "Second better"),
+        ("Median difference", "First better", "Equal in practice", "Second better"),
     )
     heads = [
         *(Column(heading, "text") for heading in text_headings),
@@ -361,14 +361,14 @@ def posterior_table(comparison: Comparison, caption: str) -> Table | None:
 
 
 def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
-    """Return the measure, the pair, and the advantage of the first."""
+    """Return the measure, the pair, and the difference of the first."""
     first_name, second_name = short_names([row["first"], row["second"]], MAX_NAME_LETTERS).values()
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_text(row["parameters"])
     return (
         Cell(f"{title}, {parameters}" if parameters else title, "text"),
         Cell(first_name, "pair", note=f"{row['first']} − {row['second']}", second=second_name),
-        Cell(_signed_number(row["advantage"], places), "value", sort=_sort_key(row["advantage"])),
+        Cell(_signed_number(row["difference"], places), "value", sort=_sort_key(row["difference"])),
     )
 
 
@@ -379,7 +379,7 @@ def _better_cell(name: str, undecided_text: str) -> Cell:
 
 def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
     """Return the decimals of the advantages of each measure and test."""
-    return {key: decimals_for(part["advantage"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
+    return {key: decimals_for(part["difference"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
 
 
 def _signed_number(value: float, places: int) -> str:

@@ -418,7 +418,7 @@ def _differences_text(
     p_values = [row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"] for row in rows]
     p_bound = write.p(max(p_values)).replace(" = ", " ≤ " if len({*p_values}) > 1 else " = ")
     measures = {row["name"] for row in rows}
-    rows = sorted(rows, key=lambda row: abs(row["advantage"])) if len(measures) == 1 else rows
+    rows = sorted(rows, key=lambda row: abs(row["difference"])) if len(measures) == 1 else rows
     texts = [_difference_text(row, columns[row["name"]], write) for row in rows]
     if len(rows) == 1:
         return f"difference {texts[0]}, {p_bound}"
@@ -433,13 +433,13 @@ def _differences_text(
 def _difference_text(row: dict[str, Any], column: Column, write: Writer) -> str:
     """Return the difference of a pair with its interval; it has more decimals than the values where it would be 0."""
     if row["test"] == "nemenyi":
-        return f"{abs(row['advantage']):.2f} mean ranks"
+        return f"{abs(row['difference']):.2f} mean ranks"
     decimals = range(column.decimals, column.decimals + MAX_EXTRA_DECIMALS)
-    places = next((places for places in decimals if round(row["advantage"], places)), column.decimals)
+    places = next((places for places in decimals if round(row["difference"], places)), column.decimals)
     sign = -1.0 if row["better"] == row["second"] else 1.0
     ends = sorted((sign * row["conf_low"], sign * row["conf_high"]))
     interval = f" [{', '.join(number(column, end, places) for end in ends)}]" if ends[0] == ends[0] else ""
-    return f"{number(column, abs(row['advantage']), places)}{interval * write.detail.intervals}"
+    return f"{number(column, abs(row['difference']), places)}{interval * write.detail.intervals}"
 
 
 def _overall_sentence(comparison: Comparison, name: str, column: Column, write: Writer) -> Iterator[str]:

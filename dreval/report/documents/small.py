@@ -150,7 +150,7 @@ def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
     rows = [
         [
             str(row["component"]),
-            *(format_number(row[key], 3) for key in ("eigenvalue", "null_mean", "null_quantile")),
+            *(format_number(row[key], 3) for key in ("eigenvalue", "chance", "null_quantile")),
             f"{100 * row['share']:.1f} %",
             format_p(row["p_value"]),
             "kept" if row["kept"] else "",

@@ -60,7 +60,7 @@ def test_summary(test: IndependenceTest, full: bool) -> Document:
     shown_elsewhere = {
         *(f"{stem}_{side}" for stem in stems for side in sides),
         test.effect_size_name.lower(),
-        "null_mean",
+        "chance",
     }
     scalars = [key for key, value in extra.items() if value is None or isinstance(value, str | float | int)]
     method = recipe.get("parameters", {}).get("method")
@@ -128,7 +128,7 @@ def resampling_findings(test: IndependenceTest, level: float, group: str) -> lis
 def _test_table(test: IndependenceTest) -> Table:
     """Return the statistic, its p-value and the null distribution in one row."""
     null, (low, high) = test.null_distribution, test.p_interval
-    means = [] if math.isnan(test.null_mean) else [test.null_mean]
+    means = [] if math.isnan(test.chance) else [test.chance]
     values = [test.statistic, *means, *([float(np.quantile(null, 0.95))] if len(null) else [])]
     statistic, *quantiles = same_digits(values)
     interval = f"{low:.3f} to {high:.3f}".replace("0.", ".") if low < high else _p_kind(test)
@@ -166,7 +166,7 @@ def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Document:
     rows = [
         [
             f"{row[sensitivity.setting]:.3g}",
-            *(format_number(row[name]) for name in ("statistic", "null_mean", "null_95", "effect_size")),
+            *(format_number(row[name]) for name in ("statistic", "chance", "null_95", "effect_size")),
             format_p(row["p_value"]),
         ]
         for row in sensitivity.table.to_dict("records")
@@ -271,17 +271,17 @@ def noise_summary(test: NoiseTest, full: bool) -> Document:
     settings = [
         ("Null data", f"{test.n_resamples:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
         ("Seeds of each", extra["n_seeds"]),
-        ("Score", extra["score"]),
+        ("Score", extra["measure"]),
         ("Seed", recipe.get("random_state")),
     ]
     tables = [_test_table(test)]
     if test.settings is not None:
         table = test.settings
-        options = [name for name in table.columns if name not in ("statistic", "null_mean", "z", "p_value")]
+        options = [name for name in table.columns if name not in ("statistic", "chance", "z", "p_value")]
         rows = [
             [
                 *(str(row[name]) for name in options),
-                *same_digits([row["statistic"], row["null_mean"]]),
+                *same_digits([row["statistic"], row["chance"]]),
                 format_number(row["z"]),
                 format_p(row["p_value"]),
             ]
@@ -309,7 +309,7 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
     findings = [record_finding(kind, **numbers), *resampling_findings(test, alpha, "noise")]
     if test.settings is not None:
         row = test.settings.loc[test.settings["z"].idxmax()]
-        options = {key: row[key] for key in row.index if key not in ("statistic", "null_mean", "z", "p_value")}
+        options = {key: row[key] for key in row.index if key not in ("statistic", "chance", "z", "p_value")}
         count = len(test.settings)
         findings.append(record_finding("noise.settings", z=float(row["z"]), setting=setting_text(options), count=count))
     if test.points is not None:

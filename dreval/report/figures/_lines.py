@@ -419,8 +419,8 @@ def draw_sensitivity(ax: Axes, curve: Sensitivity) -> None:
     at, table = curve.table[curve.setting], curve.table
     style: dict[str, Any] = {"color": LIGHT["soft"], "alpha": 0.3, "linewidth": 0}
     ax.plot(at, table["statistic"], color=LIGHT["ink"], linewidth=1.6, marker="o", markersize=3, label="observed")
-    ax.fill_between(at, table["null_mean"], table["null_95"], label="permuted, mean to 95 %", **style)
-    ax.plot(at, table["null_mean"], color=LIGHT["soft"], linewidth=1.0)
+    ax.fill_between(at, table["chance"], table["null_95"], label="permuted, mean to 95 %", **style)
+    ax.plot(at, table["chance"], color=LIGHT["soft"], linewidth=1.0)
     ax.axvline(curve.usual, color=LIGHT["soft"], linewidth=0.8, linestyle=":", label="default")
     ax.set_xscale("log")
 

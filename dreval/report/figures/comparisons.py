@@ -151,10 +151,10 @@ def _rank_rule(ax: Axes, k: int, difference: float) -> None:
     ax.text(1, 0.4, f"critical difference {difference:.2f}{remark}", va="bottom", **SOFT_TEXT)
 
 
-ADVANTAGES = {
-    "wilcoxon": "Hodges-Lehmann advantage",
-    "nemenyi": "advantage in mean rank",
-    "mixed": "advantage of the model's mean",
+DIFFERENCES = {
+    "wilcoxon": "Hodges-Lehmann difference",
+    "nemenyi": "difference in mean rank",
+    "mixed": "difference of the model's mean",
 }
 MAX_MEASURE_LINES_PAIRS = 3  # pairs; of so many, measures are the lines
 MAX_ALL_MEASURES_PAIRS = 21  # pairs; of more, one measure is drawn by default
@@ -233,7 +233,7 @@ def _no_interval_error(comparison: Comparison) -> InputError:
     received = "'forest' without intervals"
     if comparison.families:
         hint = "No test of the comparison has an interval on so few data sets: add some, or use plot('wins')."
-    elif (comparison.pairs["advantage"] == 0).all():
+    elif (comparison.pairs["difference"] == 0).all():
         received += ", since every difference is 0"
         hint = "Compare embeddings that differ; the table of the comparison has these."
     else:
@@ -244,7 +244,7 @@ def _no_interval_error(comparison: Comparison) -> InputError:
 def _reversed_pair(row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the difference of a pair in the other order."""
     ends = {"conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
-    return {**row, "first": row["second"], "second": row["first"], "advantage": -row["advantage"], **ends}
+    return {**row, "first": row["second"], "second": row["first"], "difference": -row["difference"], **ends}
 
 
 def forest_text(comparison: Comparison, by_measure: bool = False) -> str:
@@ -252,9 +252,9 @@ def forest_text(comparison: Comparison, by_measure: bool = False) -> str:
     alpha, adjust = comparison.recipe["alpha"], comparison.recipe["adjust"]
     has_adjusted = adjust != "nothing"
     p = f"p {adjusted_by(adjust)}" if has_adjusted else "p"
-    by, quantity = comparison.recipe.get("decided_by", ""), "Advantage"
+    by, quantity = comparison.recipe.get("decided_by", ""), "Difference"
     if comparison.families:
-        quantity = f"By {TEST_TITLES[by]}: {ADVANTAGES[by]}"
+        quantity = f"By {TEST_TITLES[by]}: {DIFFERENCES[by]}"
     level = f"{100 * (1 - alpha):g} % intervals"
     if by_measure:
         text = (
@@ -274,7 +274,7 @@ def _decisive_p(row: Mapping[str, Any]) -> float:
 
 
 def _draw_interval(ax: Axes, at: int, row: Mapping[str, Any], alpha: float, unit: float = 1.0) -> None:
-    """Draw an interval as a line with a mark at the advantage.
+    """Draw an interval as a line with a mark at the difference.
 
     The mark is filled where the difference is significant, and half where it is so before adjustment only. A band in
     the background runs from margin to margin, where there is one.
@@ -288,8 +288,8 @@ def _draw_interval(ax: Axes, at: int, row: Mapping[str, Any], alpha: float, unit
     style: dict[str, Any] = {"fillstyle": fill, "markerfacecoloralt": LIGHT["paper"], "markeredgewidth": 1.0}
     style |= {"markerfacecolor": color} if fill != "none" else {}
     if fill == "none":
-        ax.plot([row["advantage"] / unit], [-at], "o", markersize=4.5, color=LIGHT["paper"], markeredgewidth=0)
-    ax.plot([row["advantage"] / unit], [-at], "o", markersize=4.5, color=color, **style)
+        ax.plot([row["difference"] / unit], [-at], "o", markersize=4.5, color=LIGHT["paper"], markeredgewidth=0)
+    ax.plot([row["difference"] / unit], [-at], "o", markersize=4.5, color=color, **style)
 
 
 def _prepare_lines(ax: Axes, labels: Sequence[Any], marks: int, **style: Any) -> None:
@@ -346,7 +346,7 @@ def _forest_by_measure(
     labels = {name: textwrap.fill(title_of(comparison, name), FOREST_TITLE_LETTERS) for name in parts}
     line_inches = FOREST_LINE_INCHES + 0.08 * any("\n" in label for label in labels.values())
     texts = {(n, pair): _interval_numbers(row, columns[n]) for n, part in parts.items() for pair, row in part.items()}
-    column_heading = f"advantage, {100 * (1 - alpha):g} % interval"
+    column_heading = f"difference, {100 * (1 - alpha):g} % interval"
     widest = max(text_breadth(line) for label in labels.values() for line in label.splitlines())
     left = FOREST_EDGE_INCHES + 0.1 + FOOT_LETTER_INCHES * widest
     text_inches = 0.12 + FOOT_LETTER_INCHES * max(len(column_heading), *map(len, texts.values()))
@@ -376,15 +376,15 @@ def _forest_by_measure(
             _write_above(ax, mark.format(short[name]), 0.0, 18, side, LIGHT["ink"], data=True)
         _write_right(ax, 0.75, column_heading, 9, "left", LIGHT["soft"])
         _write_right(ax, 0.75, "p", 72 * (text_inches + FOREST_P_INCHES), "right", LIGHT["soft"])
-        ax.set_xlabel("advantage, % of the way from chance level to perfect", fontsize=8, labelpad=2)
+        ax.set_xlabel("difference, % of the way from chance level to perfect", fontsize=8, labelpad=2)
     write_foot(figure, FOREST_EDGE_INCHES / width, foot)
     return figure
 
 
 def _interval_numbers(row: Mapping[str, Any], column: Column) -> str:
-    """Return an advantage with its interval, in the unit of its measure."""
-    advantage, low, high = (column.format_value(row[key]) for key in ("advantage", "conf_low", "conf_high"))
-    return f"{'+' if row['advantage'] > 0 else ''}{advantage} [{low}, {high}]"
+    """Return a difference with its interval, in the unit of its measure."""
+    difference, low, high = (column.format_value(row[key]) for key in ("difference", "conf_low", "conf_high"))
+    return f"{'+' if row['difference'] > 0 else ''}{difference} [{low}, {high}]"
 
 
 def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) -> Figure:
@@ -415,7 +415,7 @@ def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) 
     bands = -(-len(panels) // columns)
     height = bands * band + FOOT_LINE_INCHES * len(foot) + 0.1
     figure = new_figure(width, height)
-    quantity = ADVANTAGES[comparison.recipe["decided_by"]] if comparison.families else "advantage"
+    quantity = DIFFERENCES[comparison.recipe["decided_by"]] if comparison.families else "difference"
     for place, (name, rows) in enumerate(panels.items()):
         line, column = divmod(place, columns)
         y = height - line * band - FOREST_HEAD_INCHES - FOREST_LINE_INCHES * len(rows)
@@ -449,9 +449,9 @@ def _sorted_pairs(
     for (first, second), row in part.items():
         left, right = (", ".join(short[other] for other in equal.get(name, [name])) for name in (first, second))
         if left != right:
-            better, label = (row, (left, right)) if row["advantage"] >= 0 else (_reversed_pair(row), (right, left))
+            better, label = (row, (left, right)) if row["difference"] >= 0 else (_reversed_pair(row), (right, left))
             rows.setdefault(label, better)
-    ordered = sorted(rows.items(), key=lambda item: -item[1]["advantage"])
+    ordered = sorted(rows.items(), key=lambda item: -item[1]["difference"])
     return [(f"{left} over {right}", row) for (left, right), row in ordered]
 
 
@@ -459,8 +459,8 @@ def _differences_from(part: Mapping[Pair, dict[str, Any]], reference: str) -> di
     """Return the differences of the other embeddings from one: the nearest, from the best to the worst."""
     rows = [row if row["second"] == reference else _reversed_pair(row) for row in part.values()]
     reference_rows = [row for row in rows if row["second"] == reference]
-    nearest = sorted(reference_rows, key=lambda row: abs(row["advantage"]))[:MAX_NEAREST_EMBEDDINGS]
-    return {(row["first"], reference): row for row in sorted(nearest, key=lambda row: -row["advantage"])}
+    nearest = sorted(reference_rows, key=lambda row: abs(row["difference"]))[:MAX_NEAREST_EMBEDDINGS]
+    return {(row["first"], reference): row for row in sorted(nearest, key=lambda row: -row["difference"])}
 
 
 WINS_CELL_INCHES = 0.3  # inches of a cell

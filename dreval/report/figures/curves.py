@@ -190,7 +190,7 @@ def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsi
     --------
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(90, 4))
-    >>> curve = dreval.perplexity_curve(X, [15, 25], n_seeds=3, random_state=0)
+    >>> curve = dreval.perplexity_curve(X, [15, 25], n_replicates=3, random_state=0)
     >>> draw_perplexity_curve(curve).axes[0].get_xlabel()
     'perplexity (log scale)'
     """

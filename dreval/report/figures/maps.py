@@ -108,7 +108,7 @@ def columns_text(d: int) -> str:
 def noise_map(test: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the embedding of a noise test: points that are not distinguished from noise are hollow."""
     if test.points is None or test.embedding is None:
-        hint = "Use a score of points, such as statistic='neighborhood_overlap', and one setting."
+        hint = "Use a score of points, such as measure='neighborhood_overlap', and one setting."
         raise InputError("kind", "must be 'null' where points have no score", "'map'", hint)
     Y, hollow = test.embedding, np.zeros(len(test.embedding), np.bool_)
     hollow[test.points.index.to_numpy()] = test.like_noise
@@ -371,7 +371,7 @@ def draw_difference_map(
 
 
 def _compared_measure(comparison: Comparison, measure: str | None, first: str, second: str) -> tuple[str, Any]:
-    """Return the measure that is drawn, and the advantage of the first at each point."""
+    """Return the measure that is drawn, and the difference of the first at each point."""
     with_points = [
         candidate
         for candidate in comparison.measures
@@ -389,7 +389,7 @@ def _compared_measure(comparison: Comparison, measure: str | None, first: str, s
 
 
 def _point_differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
-    """Return the advantage of the first at each point; None where the measure has no values of points."""
+    """Return the difference of the first at each point; None where the measure has no values of points."""
     results = comparison.results
     key = keys_by_full_name(comparison.standing)[name]
     column = "" if results is None else setting_names(results.table).get(key, "")

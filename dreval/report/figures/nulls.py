@@ -139,7 +139,7 @@ def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
     """Return the gamma density with the mean and standard deviation of a test: values and density; else empty."""
     from scipy.stats import gamma
 
-    mean, sd = test.extra.get("null_mean", np.nan), test.extra.get("null_sd", np.nan)
+    mean, sd = test.extra.get("chance", np.nan), test.extra.get("null_sd", np.nan)
     if not (mean > 0 and sd > 0):
         return ()
     null = gamma((mean / sd) ** 2, scale=sd**2 / mean)

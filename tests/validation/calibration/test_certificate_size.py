@@ -55,7 +55,7 @@ def simulate(make, simulations, seed=1):
     outcomes = []
     for b in range(simulations):
         Y, X = make(rng)
-        certificate = certify(Embedding(Y, "e", data=X), n_resamples=RESAMPLES, n_folds=2, random_state=b, n_jobs=1)
+        certificate = certify(Embedding(Y, "e", data=X), n_resamples=RESAMPLES, n_splits=2, random_state=b, n_jobs=1)
         outcomes.append([*(test.p_value for test in certificate.tests), bool(certificate.objections)])
     return np.array(outcomes)
 
