@@ -13,7 +13,7 @@ from typing import Any
 
 __version__ = "0.1.0"
 
-# The public names with their modules. Measures, tests, analyses and scores come from their registries, and
+# The public names with their modules. Measures, tests and analyses come from their registries, and
 # ``python tests/public_stub.py`` writes the stubs from both.
 _MODULES = {
     "Evaluation": "evaluation.evaluation",
@@ -70,9 +70,9 @@ def __getattr__(name: str) -> Any:
     if name in _SUBMODULES:
         return importlib.import_module(f"dreval.{name}")
     if not name.startswith("_"):
-        from dreval.registry import ANALYSES, MEASURES, SCORES, TESTS
+        from dreval.registry import ANALYSES, MEASURES, TESTS
 
-        for registry in (MEASURES, ANALYSES, SCORES):
+        for registry in (MEASURES, ANALYSES):
             if name in registry:
                 return registry.get(name)
         if name in TESTS.public_names():
@@ -96,9 +96,9 @@ def _suggestion(name: str) -> str:
 
 def _public_names() -> list[str]:
     """Return all public names, sorted, with those that ``dir(dreval)`` does not list."""
-    from dreval.registry import ANALYSES, MEASURES, SCORES, TESTS
+    from dreval.registry import ANALYSES, MEASURES, TESTS
 
-    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *ANALYSES, *SCORES})
+    return sorted({*_MODULES, *_SUBMODULES, *MEASURES, *TESTS.public_names(), *ANALYSES})
 
 
 def __dir__() -> list[str]:

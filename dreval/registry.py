@@ -19,15 +19,14 @@ __all__ = [
     "FIGURES",
     "MEASURES",
     "METHODS",
-    "SCORES",
     "TESTS",
     "Registry",
     "card",
+    "list_analyses",
     "list_datasets",
     "list_figures",
     "list_measures",
     "list_methods",
-    "list_analyses",
     "list_tests",
 ]
 
@@ -177,8 +176,7 @@ TESTS = Registry("dreval.significance", "test", "tests", decorators=("test",), s
 METHODS = Registry("dreval.methods", "method", "methods", decorators=("method",))
 DATASETS = Registry("dreval.datasets", "data set", "datasets", decorators=("dataset",))
 FIGURES = Registry("dreval.report.figures", "kind", "figures", decorators=("figure",), prefix="draw_")
-ANALYSES = Registry("dreval.analyses dreval.study.sweep", "analysis", decorators=("analysis",))
-SCORES = Registry("dreval.analyses", "score of points", "scores", decorators=("score",))
+ANALYSES = Registry("dreval.analyses dreval.study.sweep", "analysis", "analyses", decorators=("analysis",))
 
 
 def list_measures() -> list[str]:
@@ -242,29 +240,30 @@ def list_figures() -> list[str]:
 
 
 def list_analyses() -> list[str]:
-    """Return the names of all scores of points: functions of data and one embedding that give a table of the points.
+    """Return the names of all analyses: functions of the data, of a method, or of the points of one embedding.
 
     Examples
     --------
     >>> import dreval
-    >>> "singularity_score" in dreval.list_analyses()
-    True
+    >>> dreval.list_analyses()  # doctest: +NORMALIZE_WHITESPACE
+    ['intrinsic_dimension', 'local_distortion', 'parallel_analysis', 'perplexity_curve', 'perturbation_score',
+     'singularity_score', 'sweep']
     """
-    return SCORES.names()
+    return ANALYSES.names()
 
 
 REGISTRIES_BY_KIND = {"measure": MEASURES, "test": TESTS, "method": METHODS, "dataset": DATASETS, "figure": FIGURES}
-REGISTRIES_BY_KIND |= {"analysis": ANALYSES, "score": SCORES}
+REGISTRIES_BY_KIND |= {"analysis": ANALYSES}
 
 
 def card(name: str, kind: str | None = None) -> Any:
-    """Return the card of a measure, test, method, data set, figure, analysis or score: its declared properties.
+    """Return the card of a measure, test, method, data set, figure or analysis: its declared properties.
 
     Parameters
     ----------
     name : str
         A name from one of the lists, or of a function ("hsic_test", "intrinsic_dimension", "sweep").
-    kind : {"measure", "test", "method", "dataset", "figure", "analysis", "score"}, optional
+    kind : {"measure", "test", "method", "dataset", "figure", "analysis"}, optional
         Needed for a name of several kinds, such as "cca" (a test and a method).
 
     Returns

@@ -15,9 +15,9 @@ REQUESTED: set[str] = set()  # the names in `pytest --name`; empty: all
 
 @functools.cache
 def _all_names() -> frozenset[str]:
-    from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
+    from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
-    return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS) for name in registry)
+    return frozenset(name for registry in (DATASETS, FIGURES, MEASURES, METHODS, TESTS, ANALYSES) for name in registry)
 
 
 def is_not_requested(values: Iterable[Any]) -> bool:

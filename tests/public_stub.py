@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import dreval
-from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEADER = '''"""{title}; written by ``python tests/public_stub.py``."""
@@ -46,7 +46,7 @@ def stubs() -> dict[Path, str]:
 
 def _package_stub() -> str:
     """Return the stub of the package: imports of classes and functions, signatures of the entries of registries."""
-    names = sorted([*TESTS.public_names(), *ANALYSES, *SCORES])
+    names = sorted([*TESTS.public_names(), *ANALYSES])
     functions = [_function(name, getattr(dreval, name)) for name in names]
     imports = [f"from dreval import {name} as {name}" for name in dreval._SUBMODULES]
     imports += [f"from dreval.{module} import {name} as {name}" for name, module in dreval._MODULES.items()]

@@ -22,13 +22,13 @@ from dreval.errors import InputError, UnknownName
 from dreval.measures.core import GOALS, MeasureCard
 from dreval.methods._method import MethodCard
 from dreval.references import reference
-from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, TESTS
 from dreval.report.figures._kind import FigureCard
 from dreval.significance.base import TestCard
 
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard, FigureCard)
 REGISTRIES = {"measures": MEASURES, "significance": TESTS, "methods": METHODS, "datasets": DATASETS}
-REGISTRIES |= {"analyses": ANALYSES, "scores": SCORES}
+REGISTRIES |= {"analyses": ANALYSES}
 ENTRIES = [(folder, name) for folder, registry in REGISTRIES.items() for name in registry]
 SECTIONS = {
     "measures": ["Parameters", "Returns", "Raises", "See Also", "Notes", "References", "Examples"],
@@ -36,7 +36,6 @@ SECTIONS = {
     "methods": ["Parameters", "Attributes", "Notes", "References", "Examples"],
     "datasets": ["Returns", "Examples"],
     "analyses": ["Parameters", "Returns", "Raises", "Warnings", "See Also", "Notes", "References", "Examples"],
-    "scores": ["Parameters", "Returns", "Raises", "Warnings", "See Also", "Notes", "References", "Examples"],
 }
 # A field that may be empty, with the meaning of that.
 MAY_BE_EMPTY = {
@@ -99,9 +98,8 @@ def test_registries_know_every_card(folder: str) -> None:
         for value in vars(module).values()
         if isinstance(getattr(value, "__dict__", {}).get("card"), CARDS) and value.__module__ == module.__name__
     }
-    others = {name for other in (ANALYSES, SCORES) if other is not REGISTRIES[folder] for name in other}
 
-    assert REGISTRIES[folder].names() == sorted(set(defined) - others)
+    assert REGISTRIES[folder].names() == sorted(defined)
     assert all(REGISTRIES[folder].get(name) is defined[name] for name in REGISTRIES[folder])
     assert REGISTRIES[folder].names()
 
@@ -207,10 +205,9 @@ def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
 
 
-@each("folder", ["analyses", "scores"])
-def test_the_warning_on_a_page_is_the_caution_of_the_card(folder: str) -> None:
+def test_the_warning_on_a_page_is_the_caution_of_the_card() -> None:
     """The caution of an analysis is the same on its card and in its docstring."""
-    for name in REGISTRIES[folder]:
+    for folder, name in [("analyses", name) for name in ANALYSES]:
         page = " ".join((inspect.getdoc(entry_of(folder, name)) or "").split())
 
         assert f"Warnings -------- {entry_of(folder, name).card.caution}" in page
@@ -221,7 +218,7 @@ def test_no_other_function_has_a_card() -> None:
     having = {
         name for name in dreval._public_names() if hasattr(getattr(getattr(dreval, name), "card", None), "reference")
     }
-    entries = {name for registry in (MEASURES, TESTS, ANALYSES, SCORES) for name in registry.public_names()}
+    entries = {name for registry in (MEASURES, TESTS, ANALYSES) for name in registry.public_names()}
 
     assert having == entries
 

@@ -22,9 +22,9 @@ from dreval.records.estimates import IntrinsicDimension, MeasureRecord, Parallel
 from dreval.records.points import Embedding
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate
-from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
 
-FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*ANALYSES, *SCORES}
+FUNCTIONS = {name for name in dreval._MODULES if name[0].islower()} | {*ANALYSES}
 CLASSES = {name for name in dreval._MODULES if name[0].isupper()}
 METHODS_OF_RESULTS = [
     "tidy",
@@ -229,8 +229,8 @@ def test_run_has_the_promised_parameters() -> None:
 
 
 def test_study_has_the_promised_parameters() -> None:
-    """``Study`` takes path, data sets, methods, measures and replicates by position, and its methods are documented."""
-    assert list(parameters(dreval.Study))[:5] == ["path", "datasets", "methods", "measures", "n_replicates"]
+    """``Study`` takes journal, data sets, methods, measures, replicates by position, and its methods are documented."""
+    assert list(parameters(dreval.Study))[:5] == ["journal", "datasets", "methods", "measures", "n_replicates"]
     for name in ("run", "status", "table", "compare", "report", "embedding", "recipe", "open"):
         assert inspect.getdoc(getattr(dreval.Study, name))
 
@@ -257,20 +257,11 @@ def test_measures_are_called_alike(name: str) -> None:
 
 
 def test_analyses_of_data_are_called_alike() -> None:
-    """They take the data, and the method or settings that they run, by position and all others by keyword only."""
+    """They take the data, and an embedding or the method and settings that they run, by position, all else by name."""
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
-        assert next(iter(kinds)) == "X"
-        by_position = {key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD}
-        assert by_position <= {"X", "source", "param_grid", "perplexities"}
-
-
-def test_scores_of_points_are_called_alike() -> None:
-    """They take data and embedding by position and all other arguments by keyword only."""
-    for name in SCORES:
-        kinds = [(p.name, p.kind) for p in inspect.signature(getattr(dreval, name)).parameters.values()]
-        assert [key for key, _ in kinds[:2]] == ["X", "Y"]
-        assert {kind for _, kind in kinds[2:]} == {inspect.Parameter.KEYWORD_ONLY}
+        by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
+        assert by_position in (["X"], ["X", "Y"], ["X", "perplexities"], ["X", "source", "param_grid"]), name
 
 
 @each("name", list(TESTS))
@@ -288,7 +279,7 @@ def test_lists_are_the_registries() -> None:
     lists = [dreval.list_measures(), dreval.list_tests(), dreval.list_methods(), dreval.list_datasets()]
     lists += [dreval.list_figures(), dreval.list_analyses()]
 
-    assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, SCORES)]
+    assert lists == [sorted(registry) for registry in (MEASURES, TESTS, METHODS, DATASETS, FIGURES, ANALYSES)]
 
 
 def test_a_card_is_found_by_its_name() -> None:

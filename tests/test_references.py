@@ -18,7 +18,7 @@ from dreval.errors import DrevalError
 from dreval.methods._costs import COSTS
 from dreval.methods._mappings import MAPPINGS
 from dreval.references import INFERENCE, Citation, Reference, bibliography, reference, works
-from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, TESTS
 
 FILE = Path(dreval.references.__file__).with_name("works.toml")
 PLACES = {
@@ -45,7 +45,7 @@ def test_the_file_is_sorted_and_names_every_work_once() -> None:
 
 def test_every_card_of_the_package_cites_its_works_by_key() -> None:
     """All entries not defined in dreval cite a work; every work is cited by a card or a method of inference."""
-    cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, ANALYSES, SCORES) for card in registry.cards()]
+    cards = [card for registry in (MEASURES, TESTS, METHODS, DATASETS, ANALYSES) for card in registry.cards()]
     component_cards = [entry.card for entry in (*COSTS.values(), *MAPPINGS.values())]
     ours = [card.name for card in (*cards, *component_cards) if not card.works]
 

@@ -43,6 +43,20 @@ ALLOWED = {
     "dreval/records/notes.toml": ["rows.ids_beside"],
     "dreval/inputs/variables.py": ["rows.ids_beside"],
 }
+# Names that keywords, columns and functions had before.
+FORMER_NAMES = (
+    r"\bstore=(?!=)",
+    r"(?<![\w-])--store\b",
+    r"\bn_folds\b",
+    r"\bn_repeats\b",
+    r"\bnull_mean\b",
+    r"\blist_scores\b",
+    r"\bnoise_test\([^()]*\bstatistic=",
+    r"\bperplexity_curve\([^()]*\bn_seeds=",
+    r"[\"'`]advantage[\"'`]",
+)
+KNOWING_FORMER_NAMES = ("dreval/_check.py", "tests/test_keywords.py", "tests/test_words.py", "tests/tables.py",
+                        "tests/trustability_tables.py")  # fmt: skip
 REPORTS = "dreval/report/"  # sentences of reports are tested as a whole, by kind of document
 
 # Participles and pronouns that do not say what a variable holds: names of variables, arguments and functions.
@@ -167,6 +181,15 @@ def test_every_exception_is_used() -> None:
     assert [(path, part) for path, parts in ALLOWED.items() for part in parts if part not in files[path]] == []
     names = {path: {name for name, _ in vague_names(files[path])} for path in ALLOWED_NAMES}
     assert names == {path: set(allowed) for path, allowed in ALLOWED_NAMES.items()}
+
+
+def test_former_names_are_not_used() -> None:
+    """No page, function, column or command has a former name of a keyword, and only the hints for guesses know it."""
+    pattern = re.compile("|".join(FORMER_NAMES))
+    tests = {f"tests/{path.name}": path.read_text("utf-8") for path in (ROOT / "tests").rglob("*.py")}
+    files = {path: text for path, text in (texts() | tests).items() if path not in KNOWING_FORMER_NAMES}
+
+    assert [f"{path}: {match[0]}" for path, text in files.items() for match in pattern.finditer(text)] == []
 
 
 @pytest.mark.parametrize(

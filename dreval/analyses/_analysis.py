@@ -39,4 +39,3 @@ def _public(function: Callable[..., Any], card: AnalysisCard) -> Callable[..., A
 
 
 analysis = register(AnalysisCard, public=_public)
-score = analysis  # of points: an analysis of data and an embedding that ``list_analyses`` names

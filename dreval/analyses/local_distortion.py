@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from dreval._check import check_k
-from dreval.analyses._analysis import score
+from dreval.analyses._analysis import analysis
 from dreval.errors import InputError
 from dreval.geometry.procrustes import (
     broken_edges,
@@ -25,7 +25,7 @@ from dreval.records.points import LocalDistortion
 from dreval.records.provenance import provenance
 
 
-@score(
+@analysis(
     title="Local distortion",
     question="How is the neighborhood of each point stretched: its area, its shape, and which of its edges are broken?",
     direction="none: area and anisotropy 1 are those of the data up to one factor, smaller and larger areas are wrong "

@@ -10,7 +10,7 @@ from scipy.sparse import csr_array, csr_matrix, issparse
 from dreval._check import FloatArray, IntArray, check_bool, check_float, check_one_of, describe
 from dreval._check_arrays import check_finite
 from dreval._parallel import open_progress
-from dreval.analyses._analysis import score
+from dreval.analyses._analysis import analysis
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.distances import nearest
 from dreval.geometry.graphs import connected_parts
@@ -149,7 +149,7 @@ def _connected(P: ListedAffinities) -> ListedAffinities:
 PERTURBATION_DIRECTIONS = 3  # principal components, along which points are moved
 
 
-@score(
+@analysis(
     title="Perturbation score",
     question="Which points of this t-SNE map would go far if they were moved a little in the data?",
     direction="higher is less stable: the distance that the point goes in the map",
@@ -296,7 +296,7 @@ def _chosen_points(points: Any, n: int) -> IntArray:
     return rows.astype(np.int64)
 
 
-@score(
+@analysis(
     title="Singularity score",
     question="Where does this t-SNE map tear: which points could almost as well lie elsewhere?",
     direction="higher is less stable: 1 over the smallest second derivative of the loss in the place of the point",

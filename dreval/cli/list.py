@@ -1,4 +1,4 @@
-"""The command ``dreval list``: names of measures, methods, tests, data sets, figures and scores; measures for goals."""
+"""The command ``dreval list``: names of measures, methods, tests, data sets, figures, analyses; measures for goals."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from typing import Any
 
 from dreval.cli._arguments import one_of
 from dreval.cli._main import DONE, CommandParser, Printer, add_answer, json_text
-from dreval.registry import DATASETS, FIGURES, MEASURES, METHODS, SCORES, TESTS
+from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, TESTS
 
-REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, SCORES)}
+REGISTRIES = {registry.plural: registry for registry in (MEASURES, METHODS, TESTS, DATASETS, FIGURES, ANALYSES)}
 EPILOG = """examples:
   dreval list methods
   dreval list measures --markdown
@@ -24,7 +24,7 @@ exit codes: 0 done, 2 invalid input"""
 
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
-    parser = add("list", _list, "List measures, methods, tests, data sets, figures, scores or goals.", EPILOG)
+    parser = add("list", _list, "List measures, methods, tests, data sets, figures, analyses or goals.", EPILOG)
     kinds = one_of(sorted([*REGISTRIES, "goals"]))
     parser.add_argument("kind", **kinds, help="what to list; goals come with the measures recommended for each")
     parser.add_argument("--markdown", action="store_true", help="as a Markdown table")

@@ -193,8 +193,8 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
 def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, adjust: str | None) -> pd.DataFrame:
     """Return the pairs with adjusted p-values of equivalence, a separate family, and a verdict on each pair.
 
-    ``beyond`` are the p-values of a difference or disadvantage of at most the margin, adjusted in the same way. Pairs
-    without a standard error need no test: their difference is known.
+    ``beyond`` are the p-values of a difference of at most the margin in either direction, adjusted in the same way.
+    Pairs without a standard error need no test: their difference is known.
     """
 
     def adjusted(p: Any) -> pd.Series[float]:

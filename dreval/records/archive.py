@@ -40,7 +40,7 @@ from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 if TYPE_CHECKING:
     import pandas as pd
 
-FORMAT = 1
+FORMAT = 2
 MANIFEST = "manifest.json"
 OTHER_FORMATS = {".csv", ".tsv", ".txt", ".npy", ".npz", ".json", ".parquet", ".h5ad", ".xlsx"}
 OTHER_FORMATS |= {".html", ".md", ".tex", ".png", ".svg", ".pdf", ".journal"}
@@ -506,7 +506,7 @@ def load_results(path: str | Path) -> Any:
             "Save the result again.",
         ) from cause
     received = f"format {describe(manifest['format'])}"
-    raise InputError("path", f"must be of format {FORMAT}", received, "Upgrade dreval.")
+    raise InputError("path", f"must be of format {FORMAT}", received, "Upgrade dreval, or compute and save it again.")
 
 
 def load_evaluation(path: str | Path, argument: str) -> Results:

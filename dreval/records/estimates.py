@@ -561,7 +561,10 @@ class PerplexityCurve(TableRecord):
         """
         top = self.table[self.table["score"] == self.table["score"].iloc[0]]
         row = {name: self.recipe[name] for name in ("n", "p")} | {"n_perplexities": len(top)}
-        row |= {"n_with_interval": int(top["conf_low"].notna().sum()), "n_replicates": self.recipe["parameters"]["n_replicates"]}
+        row |= {
+            "n_with_interval": int(top["conf_low"].notna().sum()),
+            "n_replicates": self.recipe["parameters"]["n_replicates"],
+        }
         row |= {"n_refused": int(top["n_refused"].sum()), "conf_level": self.conf_level}
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 

@@ -598,7 +598,12 @@ class Results(Record):
         p = .300 and KCCA p = .300). This does not show that the definition holds.
         """
         embedding = self.embedding(name, data=data)
-        options: Any = {"n_resamples": n_resamples, "n_splits": n_splits, "random_state": random_state, "n_jobs": n_jobs}
+        options: Any = {
+            "n_resamples": n_resamples,
+            "n_splits": n_splits,
+            "random_state": random_state,
+            "n_jobs": n_jobs,
+        }
         return embedding.certificate(rule=rule, **options)
 
     def _dense_data(self, data: Any) -> npt.NDArray[np.float64]:

@@ -66,7 +66,12 @@ def test_a_store_holds_runs_and_processes_have_no_effect(
     curve: PerplexityCurve, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The same numbers from two processes; with a store nothing is run a second time."""
-    passed: dict[str, Any] = {"n_replicates": 3, "random_state": 0, "init": "random", "journal": tmp_path / "curve.journal"}
+    passed: dict[str, Any] = {
+        "n_replicates": 3,
+        "random_state": 0,
+        "init": "random",
+        "journal": tmp_path / "curve.journal",
+    }
     stored = dreval.perplexity_curve(X, [25], n_jobs=2, **passed)
     expected = curve.values[curve.values["perplexity"] == 25]["value"].to_numpy()
     assert_allclose(stored.values["value"], expected, rtol=0, atol=0)

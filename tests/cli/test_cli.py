@@ -207,8 +207,14 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         ((*EVALUATE, "--save", "data.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--save", "umap.csv"), "`--save` must not be a file that is read"),
         ((*EVALUATE, "--labels", "labels.csv:kind", "--save", "labels.csv"), "must not be a file that is read"),
-        ((*EVALUATE, "--journal", "a", "--save", "./a"), "`--save` must not be a file that --journal writes too: got 'a'"),
-        ((*EVALUATE, "--journal", "a.html", "--report", "a.html"), "`--report` must not be a file that --journal writes"),
+        (
+            (*EVALUATE, "--journal", "a", "--save", "./a"),
+            "`--save` must not be a file that --journal writes too: got 'a'",
+        ),
+        (
+            (*EVALUATE, "--journal", "a.html", "--report", "a.html"),
+            "`--report` must not be a file that --journal writes",
+        ),
         ((*EVALUATE, "--plot", "map=a.png", "--plot", "map=a.png"), "`--plot` must not be a file that --plot writes"),
     ],
 )

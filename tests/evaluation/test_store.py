@@ -117,7 +117,9 @@ def test_a_store_is_of_one_data_set(tmp_path: Path) -> None:
     assert wide.run(MEASURES, None, None, journal=store).embeddings["first"].shape == (60, 3)
     factor = 3.0
     sources = {"pca": "pca", "changed": lambda points, n_components: points[:, :n_components] * factor}
-    stored = dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, journal=store).embeddings["changed"]
+    stored = (
+        dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, journal=store).embeddings["changed"]
+    )
     factor = 4.0
     recomputed = (
         dreval.Evaluation(X, sources, random_state=0).run(MEASURES, None, None, journal=store).embeddings["changed"]
@@ -153,7 +155,9 @@ def test_a_measure_that_re_runs_a_method_keeps_its_runs(tmp_path: Path) -> None:
     expected = numbers(ev.run("tractable_consistency", None, None, options=options))
     single = numbers(ev.run("tractable_consistency", None, None, options=options, journal=tmp_path / "s.journal"))
     CountedMethod.begin()
-    stored_numbers = numbers(ev.run("tractable_consistency", None, None, options=options, journal=tmp_path / "s.journal"))
+    stored_numbers = numbers(
+        ev.run("tractable_consistency", None, None, options=options, journal=tmp_path / "s.journal")
+    )
     assert CountedMethod.calls() == 0
     for result in (single, stored_numbers):
         pd.testing.assert_frame_equal(result, expected, check_exact=True)

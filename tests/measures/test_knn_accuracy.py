@@ -143,7 +143,9 @@ def test_permuted_rows_are_classified_as_another_embedding(pair, classes, k, n_s
         assert_array_equal(
             module._knn_accuracy_without(part, k, n_splits), module._knn_accuracy_without(separate, k, n_splits)
         )
-        assert str(module._knn_accuracy_ties(part, k, n_splits)) == str(module._knn_accuracy_ties(separate, k, n_splits))
+        assert str(module._knn_accuracy_ties(part, k, n_splits)) == str(
+            module._knn_accuracy_ties(separate, k, n_splits)
+        )
 
 
 @given(seed=SEEDS, k=st.integers(1, 10), n_splits=st.integers(2, 6))

@@ -194,7 +194,7 @@ def test_invalid_results_raise_an_error(tmp_path: Path) -> None:
         "number": _zip({"manifest.json": "3"}),
         "object": _zip({"manifest.json": "{}"}),
         "no manifest": _zip({"a.txt": "a"}),
-        "nothing else": _zip({"manifest.json": '{"format": 1}'}),
+        "nothing else": _zip({"manifest.json": '{"format": 2}'}),
     }
     for name, raw in changes.items():
         (tmp_path / name).write_bytes(raw)
@@ -203,7 +203,7 @@ def test_invalid_results_raise_an_error(tmp_path: Path) -> None:
         ):
             dreval.load_results(tmp_path / name)
     (tmp_path / "newer").write_bytes(_zip({"manifest.json": '{"format": 99}'}))
-    with pytest.raises(InputError, match=r"`path` must be of format 1: got format 99\. Upgrade dreval"):
+    with pytest.raises(InputError, match=r"`path` must be of format 2: got format 99\. Upgrade dreval"):
         dreval.load_results(tmp_path / "newer")
     for path in (tmp_path / "nowhere", tmp_path):
         with pytest.raises(InputError, match="`path` must be an existing file"):
@@ -262,7 +262,7 @@ def test_damaged_files_raise_an_error(
 @each(
     "content, entry",
     itertools.product(
-        [None, b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"\x93NUMPY\x01"],
+        [None, b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 2}', b"\x93NUMPY\x01"],
         ["table.csv", "groups.csv", "points_0.csv", "embedding_0.npy", "manifest.json"],
     ),
 )
@@ -314,7 +314,7 @@ def test_a_changed_value_raises_the_error_of_its_checksum(saved: bytes, tmp_path
 @each(
     "content, entry",
     itertools.product(
-        [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 1}', b"[3]", b"\x93NUMPY\x01"],
+        [b"", b"a,b\n1\n", b"\xff\xfe", b'{"format": 2}', b"[3]", b"\x93NUMPY\x01"],
         ["table.csv", "groups.csv", "notes.json", "shepard.json", "embedding_0.npy", "neighbors.npy"],
     ),
 )

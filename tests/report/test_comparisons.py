@@ -214,7 +214,7 @@ def test_symbols_of_titles_have_subscripts_in_a_page(kind):
     assert not any(span.get("x") for span in root.iter("{http://www.w3.org/2000/svg}tspan"))
 
 
-def test_the_table_has_the_number_of_data_sets_of_an_advantage():
+def test_the_table_has_the_number_of_data_sets_of_a_difference():
     """A tied data set is excluded from the difference, and the table has the number of data sets that differ."""
     rows = [("d1", "a", 0.9), ("d1", "b", 0.8), ("d1", "c", 0.7), ("d2", "a", 0.9), ("d2", "b", 0.9), ("d2", "c", 0.7)]
     comparison = dreval.compare(pd.DataFrame(rows, columns=["dataset", "embedding", "value"]), direction="higher")

@@ -84,7 +84,9 @@ RUN: dict[str, Case] = {
     "unknown option of a method measure": lambda: EV.run(options={TCI: {"n_transformation": 9}}, measures=TCI),
     "unknown transformation": lambda: EV.run(options={TCI: {"transformation": "shift"}}, measures=TCI),
     "a negative amplitude": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"amplitude": -1.0}}, measures=TCI),
-    "a store that is a folder": lambda: EV.with_embedding("p", "pca").run(options={TCI: {"journal": "."}}, measures=TCI),
+    "a store that is a folder": lambda: EV.with_embedding("p", "pca").run(
+        options={TCI: {"journal": "."}}, measures=TCI
+    ),
     "coordinates run again": lambda: dreval.trustability(X, Y),
     "seed of a test": lambda: LABELED.run(options={"hsic": {"random_state": 1}}),
     "no permutations of a test": lambda: LABELED.run(options={"hsic": {"n_resamples": 0}}),

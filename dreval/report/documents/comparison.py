@@ -65,8 +65,8 @@ PAIR_COLUMNS = {
     **dict.fromkeys(("jackknife", "classes", "anchors", "subsampling", "seeds", "subsamples", ""), PAIRED_COLUMNS),
     "nemenyi": (("difference", "difference of ranks"), ("p_value", "p"), ("p_adjusted", "adjusted p")),
     "wilcoxon": (
-        ("n", "data sets"), ("n_used", "that differ"), ("difference", "difference"), ("statistic", "W"), ("p_value", "p"),
-        ("p_adjusted", "adjusted p"), ("effect_size", "r"),
+        ("n", "data sets"), ("n_used", "that differ"), ("difference", "difference"), ("statistic", "W"),
+        ("p_value", "p"), ("p_adjusted", "adjusted p"), ("effect_size", "r"),
     ),
     "mixed": (
         ("difference", "difference"), ("se", "se"), ("statistic", "z"), ("p_value", "p"), ("p_adjusted", "adjusted p"),

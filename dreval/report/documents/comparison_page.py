@@ -376,7 +376,7 @@ def _two_embeddings(
 
 
 def _signed_row(comparison: Comparison, name: str, names: Sequence[str]) -> dict[str, Any]:
-    """Return the row of a pair with the difference of the first of ``names``."""
+    """Return the row of a pair with the difference of the first of ``names`` from the second."""
     row = comparison.of(comparison.pairs, name).iloc[0].to_dict()
     if row["first"] == names[0]:
         return row

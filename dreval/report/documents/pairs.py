@@ -300,19 +300,19 @@ def interval_heading(comparison: Comparison) -> str:
 def every_test_table(comparison: Comparison, caption: str) -> Table | None:
     """Return every pair by every test over data sets, also by those that do not decide."""
     pairs = comparison.pairs[comparison.pairs["test"] != "bayes"]
-    places, alpha, rows = _advantage_decimals(pairs), comparison.recipe["alpha"], []
+    places, alpha, rows = _difference_decimals(pairs), comparison.recipe["alpha"], []
     adjusted = bool(pairs["p_adjusted"].notna().any())
     for row in pairs.to_dict("records"):
         decimals, p = places[row["measure"], row["test"]], row["p_adjusted"] if adjusted else row["p_value"]
         undecided_text = UNDECIDED if not math.isnan(p) else row["note"] or "not tested"
-        measure_cell, pair_cell, advantage_cell = _pair_cells(row, decimals)
+        measure_cell, pair_cell, difference_cell = _pair_cells(row, decimals)
         p_cells = [row["p_value"], *([row["p_adjusted"]] if adjusted else [])]
         rows.append(
             [
                 measure_cell,
                 pair_cell,
                 Cell(_test_text(row), "text"),
-                advantage_cell,
+                difference_cell,
                 Cell(_interval_ends(row["conf_low"], row["conf_high"], decimals), "number"),
                 *(Cell(probability(value, alpha), "number", sort=_sort_key(value)) for value in p_cells),
                 _better_cell(row["better"], undecided_text),
@@ -333,7 +333,7 @@ def _test_text(row: Mapping[str, Any]) -> str:
 def posterior_table(comparison: Comparison, caption: str) -> Table | None:
     """Return the pairs with posterior probabilities, in their order."""
     pairs = comparison.pairs[comparison.pairs["test"] == "bayes"]
-    places, rows = _advantage_decimals(pairs), []
+    places, rows = _difference_decimals(pairs), []
     for row in pairs.to_dict("records"):
         chances = [MISSING_VALUE if math.isnan(row[key]) else format_fixed(row[key], 3) for key in POSTERIOR]
         undecided_text = row["note"] or (
@@ -361,7 +361,7 @@ def posterior_table(comparison: Comparison, caption: str) -> Table | None:
 
 
 def _pair_cells(row: Mapping[str, Any], places: int) -> tuple[Cell, Cell, Cell]:
-    """Return the measure, the pair, and the difference of the first."""
+    """Return the measure, the pair, and the difference, positive where the first is better."""
     first_name, second_name = short_names([row["first"], row["second"]], MAX_NAME_LETTERS).values()
     title = MEASURES.card(row["measure"]).title if row["measure"] in MEASURES else row["measure"]
     parameters = parameter_text(row["parameters"])
@@ -377,7 +377,7 @@ def _better_cell(name: str, undecided_text: str) -> Cell:
     return Cell(name, "name") if name else Cell(undecided_text, "text", "soft")
 
 
-def _advantage_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
+def _difference_decimals(pairs: pd.DataFrame) -> dict[Any, int]:
     """Return the decimals of the advantages of each measure and test."""
     return {key: decimals_for(part["difference"].dropna(), ()) for key, part in pairs.groupby(["measure", "test"])}
 

@@ -371,7 +371,7 @@ def draw_difference_map(
 
 
 def _compared_measure(comparison: Comparison, measure: str | None, first: str, second: str) -> tuple[str, Any]:
-    """Return the measure that is drawn, and the difference of the first at each point."""
+    """Return the measure that is drawn, and the difference at each point, positive where the first is better."""
     with_points = [
         candidate
         for candidate in comparison.measures
@@ -389,7 +389,7 @@ def _compared_measure(comparison: Comparison, measure: str | None, first: str, s
 
 
 def _point_differences(comparison: Comparison, name: str, first: str, second: str) -> Any:
-    """Return the difference of the first at each point; None where the measure has no values of points."""
+    """Return the difference at each point, positive where the first is better; None without values of points."""
     results = comparison.results
     key = keys_by_full_name(comparison.standing)[name]
     column = "" if results is None else setting_names(results.table).get(key, "")

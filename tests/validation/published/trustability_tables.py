@@ -98,7 +98,13 @@ def cell(
             result, seconds = timed(lambda: dreval.trustability(X, model, random_state=0))
             return {"u": float(result), "per n": result.parts["ti_per_n"], "n": n, "p": p, "seconds": seconds}
         model = METHODS[method](2, n)
-        options = {"n_transformations": tried, "n_replicates": 0, "random_state": 0, "journal": store, "progress": False}
+        options = {
+            "n_transformations": tried,
+            "n_replicates": 0,
+            "random_state": 0,
+            "journal": store,
+            "progress": False,
+        }
         result, seconds = timed(lambda: dreval.tractable_consistency(X, model, **options))
     except DrevalError as error:
         return {"n": n, "p": p, "why not": str(error).splitlines()[0]}
