@@ -58,6 +58,7 @@ from dreval.report.documents.comparison import (
     signed_number,
 )
 from dreval.report.documents.evaluation_page import (
+    MAX_MEASURES_ACROSS,
     MAX_NAME_BREADTH,
     map_aside,
     mapped_values,
@@ -79,6 +80,7 @@ from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import (
     count_noun,
     format_fixed,
+    join_and,
     number_word,
     p_text,
     plain_numbers,
@@ -238,11 +240,11 @@ def measure_parts(
     else:
         chosen = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
         yield _embeddings_down(comparison, columns, view, names, short, chosen, "One measure a question")
-        for question, part in questions.items():
-            left = [name for name in part if name not in chosen]
-            if left:
-                table = _embeddings_down(comparison, columns, view, names, short, left, question)
-                yield Details(f"{question}: {', '.join(columns[name].title for name in left)}", [table])
+        remaining = [name for part in questions.values() for name in part if name not in chosen]
+        for start in range(0, len(remaining), MAX_MEASURES_ACROSS):
+            part = remaining[start : start + MAX_MEASURES_ACROSS]
+            title = f"Other measures: {join_and([columns[name].title_in_sentence for name in part])}"
+            yield Details(title, [_embeddings_down(comparison, columns, view, names, short, part, title)])
     yield Paragraph(_table_note(comparison, view is not None), "note")
 
 
