@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby, takewhile
 from typing import Any
@@ -82,6 +82,7 @@ from dreval.report.result_view import (
     neighbors_of,
     parameter_text,
     read_results,
+    title_in_sentence,
 )
 
 # The table for a document: embeddings and measures with intervals, the best set, and chance levels.
@@ -721,7 +722,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     notes = [text for _, text in _weighted_notes(results, failures=failures)]
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
-        of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
+        of = f" of {', '.join(_titles(dict.fromkeys(part['measure'])))}" if len(methods) > 1 else ""
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
@@ -773,11 +774,17 @@ def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
         for name, measure_notes in by_embedding.items():
             groups.setdefault(tuple(measure_notes), []).append(name)
         places = [
-            f"{_names_or_all(subset, measures, 'all measures')} of {_names_or_all(names, computed, 'all embeddings')}"
+            f"{_names_or_all(_titles(subset), _titles(measures), 'all measures')} of "
+            f"{_names_or_all(names, computed, 'all embeddings')}"
             for subset, names in groups.items()
         ]
         note = next(iter(next(iter(by_embedding.values())).values())) if len(by_embedding) == 1 else common
         yield f"{'; '.join(places)}: {str(note).rstrip('.')}."
+
+
+def _titles(measures: Iterable[str]) -> list[str]:
+    """Return the titles of measures as in a sentence."""
+    return [title_in_sentence(MEASURES.card(name).title) if name in MEASURES else name for name in measures]
 
 
 def _names_or_all(names: Sequence[str], all_names: Sequence[str], all_text: str) -> str:
