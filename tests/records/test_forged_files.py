@@ -386,6 +386,6 @@ def test_names_of_cells_that_are_none(cell: Any, study: Path, fresh_folder: Call
     with closing(sqlite3.connect(path)) as db, db:
         db.execute("DELETE FROM tasks")
         db.execute("INSERT INTO tasks VALUES ('study cells', ?, NULL, NULL)", (cell,))
-    with pytest.raises(InputError, match="`path` must") as error:
+    with pytest.raises(InputError, match="`journal` must") as error:
         dreval.Study.open(path).status()
     assert len(str(error.value)) < 1500

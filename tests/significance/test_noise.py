@@ -413,7 +413,7 @@ def test_all_tests_do_not_re_run_methods():
     assert "noise" not in set(res.table["test"])
 
 
-@pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("statistic", "40 numbers")])
+@pytest.mark.parametrize(("argument", "shape"), [("null", r"data of shape \(40, 6\)"), ("measure", "40 numbers")])
 def test_functions_that_return_none_raise_an_error(argument, shape):
     def forgetful(*_):
         """Without a return."""

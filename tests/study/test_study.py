@@ -385,9 +385,9 @@ def test_other_files_raise_an_error(make, tmp_path):
         store.open_run({"measure": "tractable consistency"})
     for name in ("text.dreval", "saved.dreval", "other.journal"):
         assert not is_study(tmp_path / name)
-        with pytest.raises(InputError, match="`path` must"):
+        with pytest.raises(InputError, match="`journal` must"):
             make(name)
-        with pytest.raises(InputError, match="`path` must"):
+        with pytest.raises(InputError, match="`journal` must"):
             dreval.Study.open(tmp_path / name)
     with pytest.raises(InputError, match="must be an existing file"):
         dreval.Study.open(tmp_path / "nowhere.journal")

@@ -148,7 +148,7 @@ def test_a_full_disk_is_reported_and_the_study_continues_later(tmp_path: Path) -
     command = [sys.executable, "-c", f"{code}{limit}study.run(progress=False)", path]
     full = subprocess.run(command, capture_output=True, text=True, check=False)
     assert full.returncode == 1
-    assert "InputError: `path` must be on a disk with room for it" in full.stderr, full.stderr[-2000:]
+    assert "InputError: `journal` must be on a disk with room for it" in full.stderr, full.stderr[-2000:]
     for file in (path, other_path):
         current: dict[str, Any] = {"sys": SimpleNamespace(argv=["", file])}
         exec(code.replace("import resource, signal, sys\n", ""), current)
@@ -160,5 +160,7 @@ def test_a_full_disk_is_reported_and_the_study_continues_later(tmp_path: Path) -
 def test_the_error_names_the_file_and_the_hint(saved: bytes, tmp_path: Path) -> None:
     """The error has four parts."""
     path = write_changed(saved, tmp_path / "s.journal", ("UPDATE cells SET value = '{}'", ()))
-    with pytest.raises(InputError, match=r"`path` must be as dreval wrote it: got '.*s\.journal'.*Copy the file back"):
+    with pytest.raises(
+        InputError, match=r"`journal` must be as dreval wrote it: got '.*s\.journal'.*Copy the file back"
+    ):
         dreval.Study.open(path).table()
