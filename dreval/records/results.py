@@ -1014,10 +1014,11 @@ class Results(Record):
         return plot(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
+        """Write the report: answers, tables, figures, notes and settings.
 
-        For ``report.md`` the folder is ``report-figures``. For papers, ``to_latex`` gives a table and ``paragraph`` a
-        text. Returns the path.
+        For papers, ``to_latex`` gives a table and ``paragraph`` a text.
+
+        %(report)s
 
         Examples
         --------
@@ -1089,7 +1090,7 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
-        >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
+        >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("Trust")))
         T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
         """
         from dreval.report.documents.evaluation import to_latex

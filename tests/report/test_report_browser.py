@@ -95,6 +95,34 @@ def test_a_page_of_one_or_many_embeddings_fits_a_phone(browser: Browser, tmp_pat
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
 
 
+def test_the_last_map_shows_any_other_embedding(browser: Browser, tmp_path: Path) -> None:
+    """A list above the last of eight maps draws each other embedding at its places, and the first choice again."""
+    results = simulated_results(names=tuple("abcdefghijkl"), n=60)
+    *_, eighth, _, _, _, last = read_results(results).ranked
+    browser.open(write_report(results, tmp_path / "r.html"), 1100)
+    figure = "document.querySelectorAll('.big')[7].parentElement"
+
+    def choose(place: int) -> str:
+        """Choose an entry of the list, and return the drawn points."""
+        browser.evaluate(
+            f"(s => {{ s.value = {place}; s.dispatchEvent(new Event('change')); }})({figure}.querySelector('select'))"
+        )
+        return str(
+            browser.evaluate(f"[...{figure}.querySelectorAll('.pts path')].map((e) => e.getAttribute('d')).join('')")
+        )
+
+    names = browser.evaluate(f"[...{figure}.querySelectorAll('option')].map((e) => e.textContent)")
+    before, other, after = choose(0), choose(4), choose(0)
+    assert (names[0], names[4], len(names)) == (eighth, last, 5)
+    places = {(int(x), int(y)) for x, y in re.findall(r"M(-?\d+) (-?\d+)h0", other)}
+    assert places == {*map(tuple, fit_points(results.embeddings[last], MAP_SIZE).tolist())}
+    assert before == after != other
+    assert f"of {last}:" in (
+        choose(4) and browser.evaluate(f"{figure}.querySelector('.big').getAttribute('aria-label')")
+    )
+    assert not [event for event in browser.events if event["method"] == "Runtime.exceptionThrown"]
+
+
 def test_the_page_has_no_messages_and_no_requests(browser: Browser, page: Path) -> None:
     """The console has no error and no warning, and the only request is for the file."""
     browser.open(page, 1100)

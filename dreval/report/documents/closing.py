@@ -35,7 +35,7 @@ MAX_NAMED_SOURCES = 6  # embeddings with the same source that are named; more ar
 
 
 def closing_sections(
-    limits: Sequence[TermEntry] | Sequence[str],
+    limits: Sequence[TermEntry],
     notes: Sequence[str],
     call: str,
     settings: Sequence[TermEntry],
@@ -46,10 +46,7 @@ def closing_sections(
     program = ", ".join(f"{name} {version}" for name, version in versions)
     settings_and_versions = [*settings, *([TermEntry("Versions", program)] if program else [])]
     call_part = Code(call) if call else Paragraph("The call was not recorded with this result.", "note")
-    terms = [entry for entry in limits if isinstance(entry, TermEntry)]
-    sentences = [entry for entry in limits if isinstance(entry, str)]
-    limit_parts: list[Part] = [Terms(terms, "limits")] if terms else []
-    limit_parts += [Items(sentences)] if sentences else []
+    limit_parts = [Terms(limits, "limits")] if limits else []
     yield Section("Conclusions that do not follow", limit_parts, "limits", "Limits")
     yield Section("Notes", [Items(notes, numbered=True)] if notes else [], "notes", "Notes")
     yield Section("Reproduce", [call_part, Terms(settings_and_versions, "settings")], "reproduce", "Reproduce")
@@ -63,6 +60,10 @@ def closing_sections(
 
 
 # Conclusions that do not follow, each with the reason.
+BEST_LIMIT = (
+    "“The best by one measure is the best.”",
+    "Measures ask different things, and the best by one can be last by another.",
+)
 LIMITS = {
     "method": (
         "{first} is the better method.",
@@ -173,7 +174,7 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
         ("Neighbors k", scales),
         ("Anchors", f"{int(anchors):,}" if anchors else "all points"),
         ("Seed", "" if recipe.get("random_state") is None else str(recipe["random_state"])),
-        ("Adjustment of p", str(recipe.get("adjust") or "")),
+        ("Adjusted by", ADJUSTMENTS.get(str(recipe.get("adjust")), str(recipe.get("adjust") or ""))),
         ("SHA-256 of the data", str(recipe.get("data_sha256") or "")),
     ]
     return [TermEntry(name, value) for name, value in pairs if value]

@@ -359,12 +359,13 @@ def _best_text(comparison: Comparison, columns: Mapping[str, Column], starred: S
 
 def _notes_on_all(comparison: Comparison) -> list[str]:
     """Return the notes on the whole comparison, or on a measure."""
-    texts = []
+    texts: dict[tuple[str, str], list[str]] = {}  # by measure and code
     for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
         if not (first or test):
             prefix = f"{full_name(measure, parameters)}: " if measure else ""
-            texts += [f"{prefix}{str(note).rstrip('.')}." for note in notes]
-    return texts
+            for note in notes:
+                texts.setdefault((prefix, note.code), []).append(f"{prefix}{str(note).rstrip('.')}")
+    return [f"{first}{f' (and {len(others)} similar)' if others else ''}." for first, *others in texts.values()]
 
 
 def _header(comparison: Comparison) -> list[tuple[str, str]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -106,7 +106,7 @@ def to_html(results: Results, measures: Any = None, *, rows: str = "auto") -> st
 
 def to_latex(results: Results, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
     """See ``Results.to_latex``."""
-    return latex(record_document(TITLE, (), [value_table(results, measures, rows, symbols=True)]), label)
+    return latex(record_document(TITLE, (), [value_table(results, measures, rows, narrow=True)]), label)
 
 
 def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
@@ -114,10 +114,10 @@ def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -
     return markdown_table(value_table(results, measures, rows)) + "\n"
 
 
-def value_table(results: Results, measures: Any = None, rows: str = "auto", *, symbols: bool = False) -> Table:
+def value_table(results: Results, measures: Any = None, rows: str = "auto", *, narrow: bool = False) -> Table:
     """Return values with intervals, the best set bold, chance levels, and an explanation below them.
 
-    With ``symbols`` measures are symbols, with a key below the table.
+    Names over ``narrow`` columns are short: those of measures are symbols, with a key below the table.
     """
     rows = check_one_of(rows, ROW_CHOICES, "rows", aliases=True)
     view = read_results(results)
@@ -127,6 +127,8 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     targets = interval_targets(
         results.recipe, [row for row in view.rows if row["measure"] in {c.measure for c in columns}]
     )
+    is_transposed = rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS)
+    symbols = narrow and is_transposed
     heads = [_measure_head(column, column.short_title if symbols else column.title, view.k) for column in columns]
     cells = [[_value_text(column, name) for name in names] for column in columns]
     best_sets = [view.best_set(column) for column in columns]
@@ -137,7 +139,10 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
                 if name in best_set.best
                 else line[place] + UNTESTED_MARK * (name in best_set.unjudged)
             )
-    chances, scales = [column.chance for column in columns], {neighbors_of(column) for column in columns} - {None}
+    chances, scales = (
+        [without_zero(column.chance) for column in columns],
+        {neighbors_of(column) for column in columns} - {None},
+    )
     key = {column.short_title: column.title_in_sentence for column in columns if symbols and column.symbol}
     foot_parts = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
     foot_parts += [f"k = {view.k}{' where no other is given' * (len(scales) > 1)}"] if view.k in scales else []
@@ -154,11 +159,11 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
     if len(set(sizes.values())) > 1:
         names = tuple(f"{name} (d = {sizes[name]})" if name in sizes else name for name in names)
-    if rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS):
+    if is_transposed:
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
         return Table("", ["", *map(TableColumn, heads)], lines, foot=foot_text, best=best)
-    if symbols:  # long names over columns do not fit in LaTeX
+    if narrow:
         short = distinct_short_names(list(map(with_code_points, names)), FEW_NAME_LETTERS)
         foot_text = " ".join([foot_text, *(f"{form}: {name}." for name, form in short.items() if form != name)])
         names = tuple(short.values())
@@ -194,7 +199,7 @@ def _value_text(column: Column, name: str) -> str:
         return "missing"
     interval = column.interval(name)
     interval_text = interval if interval.startswith("±") else f"({interval})"
-    return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
+    return without_zero(column.format_value(column.values[name]) + (f" {interval_text}" if interval else ""))
 
 
 def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True, in_full: bool = True) -> Table:
@@ -345,15 +350,6 @@ def _target_marks(view: ResultView, has_hint: bool) -> list[str]:
         rerun = ', ci="replicates" re-runs the methods' * (has_method and has_hint)
         return [f"coordinates held fixed{rerun}"]
     return [f"intervals refer to {join_and(targets)}"]
-
-
-def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table]) -> Table:
-    """Return the table of as many columns, at least two, as fit next to whole names in a terminal."""
-    for count in range(len(candidates), 2, -1):
-        table = make(candidates[:count])
-        if table_width(table) <= TERMINAL_COLUMNS:
-            return table
-    return make(candidates[:2])
 
 
 def _printed_head(view: ResultView, column: Column, name: str) -> str:

@@ -233,7 +233,7 @@ def pair_table(
 ) -> Table:
     """Return pairs as a table, the better embedding first, with the verdict on the margin where there is one."""
     alpha, adjusted = comparison.recipe["alpha"], any(not math.isnan(row["p_adjusted"]) for row in rows)
-    has_margins = any(row["equivalence"] for row in rows)
+    has_margins, has_verdicts = any(row["equivalence"] for row in rows), len({row["mark"] for row in rows}) > 1
     has_intervals = any(row["conf_low"] == row["conf_low"] for row in rows)
     cells = []
     for row in rows:
@@ -257,7 +257,12 @@ def pair_table(
                 ]
                 * has_intervals,
                 *(Cell(probability(p, alpha), "number", sort=_sort_key(p)) for _, p in p_cells),
-                Cell({SIGNIFICANT: "yes", BORDERLINE: "borderline", EQUAL: "same map"}.get(row["mark"], "no"), "text"),
+                *[
+                    Cell(
+                        {SIGNIFICANT: "yes", BORDERLINE: "borderline", EQUAL: "same map"}.get(row["mark"], "no"), "text"
+                    )
+                ]
+                * has_verdicts,
                 *[Cell(row["equivalence"].replace("better", "larger").replace("worse", "larger"), "text")]
                 * has_margins,
             ]
@@ -265,7 +270,7 @@ def pair_table(
     numbers = ["Difference", *[interval_heading(comparison).capitalize()] * has_intervals]
     numbers += ["p alone" if adjusted else "p", *["Adjusted p"] * adjusted]
     heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
-    heads += [*(Column(text, "number") for text in numbers), Column("Different?", "text")]
+    heads += [*(Column(text, "number") for text in numbers), *[Column("Different?", "text")] * has_verdicts]
     heads += [Column("Equivalent?", "text")] * has_margins
     return Table("", heads, cells, header=1, caption=caption, wide=False)
 

@@ -386,18 +386,7 @@ SENSITIVITY_HEIGHT_INCHES = 2.5
 def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the statistic of a test over a setting on a log scale, above what permutation gives.
 
-    Parameters
-    ----------
-    curve : Sensitivity
-        The result of ``kappa_curve`` or ``bandwidth_curve``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``Sensitivity.plot``.
 
     Examples
     --------
