@@ -909,34 +909,24 @@ def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str
 NULL_DATA_NAMES = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
 
 
-def noise_finding(null: str, p: float, alpha: float, kind: str = "") -> str:
-    """Return the conclusion from the p of a noise test, after a name: never that an embedding is reliable."""
-    if p > alpha:
-        return f"is not distinguished from noise ({NULL_DATA_NAMES.get(null, null)}, {kind}{p_text(p)})"
-    claims = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
-    return f"{claims.get(null, f'shows more than {null}')} ({kind}{p_text(p)})"
-
-
 def noise_text(row: Mapping[str, Any], results: Results, display_name: str | None = None) -> str:
     """Return the result of a noise test of an embedding, and for how many points, with an optional display name."""
-    name, null, p = display_name or row["embedding"], row["variable"], float(row["p_value"])
-    adjusted = float(row["p_adjusted"])
+    return noise_finding(row, results, display_name or row["embedding"]).text
+
+
+def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Finding:
+    """Return the conclusion from a noise test, and how many points are like noise: never that a map is reliable."""
+    null, p, adjusted = row["variable"], float(row["p_value"]), float(row["p_adjusted"])
+    is_adjusted = not math.isnan(adjusted) and adjusted != p
+    p = adjusted if is_adjusted else p
+    if math.isnan(p):
+        return record_finding("noise.not_tested", name=name)
+    flags, points = results._reliability.get(row["embedding"], {}).get("like_noise"), ""
+    if flags is not None:
+        flags = flags[flags.notna()]
+        count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
+        points = f"; {count if flags.any() else f'none of the {len(flags):,} points is like noise'}"
+    kind = "none" if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
+    texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
     limit = f"; {text}" if (text := limit_text(row)) else ""
-    p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
-    if p != p:
-        return f"{name}: no noise test."
-    if p > LEVEL:
-        return f"{name} {noise_finding(null, p, LEVEL, kind)}{limit}."
-    flags = results._reliability.get(row["embedding"], {}).get("like_noise")
-    flags_of_scored = None if flags is None else flags[flags.notna()]
-    points = ""
-    if flags_of_scored is not None:
-        count_text = (
-            f"{int(flags_of_scored.sum()):,} of {len(flags_of_scored):,} points are not distinguished from noise"
-        )
-        points = (
-            f"; {count_text}"
-            if flags_of_scored.any()
-            else f"; none of the {len(flags_of_scored):,} points is like noise"
-        )
-    return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}{limit}."
+    return record_finding(f"noise.map_{kind}", p=p, points=points, limit=limit, **texts)

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import string
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -24,7 +25,7 @@ from dreval.records.points import LocalDistortion, PerturbationScore, Singularit
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import small, study, sweep, tests
-from dreval.report.findings import Finding, findings_text, phrases
+from dreval.report.findings import Finding, findings_text, noise_finding, phrases
 from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 
@@ -55,6 +56,14 @@ def noise(p: float, null: str = "columns", count: int = 99, **options: Any) -> N
 def noise_points(q: tuple[float, ...], family: tuple[float, ...]) -> pd.DataFrame:
     """Return the points of a noise test."""
     return pd.DataFrame({"score": 0.5, "p_family_wise": family, "q": q, "like_noise": [value > 0.05 for value in q]})
+
+
+def noise_of_map(p: float, null: str = "columns", adjusted: float = math.nan, count: int = 99) -> Finding:
+    """Return the finding on one map, of which two of three scored points are like noise."""
+    row = {"embedding": "m", "variable": null, "p_value": p, "p_adjusted": adjusted, "test": "noise"}
+    flags = pd.Series([True, True, False, None], dtype="boolean")
+    results: Any = types.SimpleNamespace(_reliability={"m": {"like_noise": flags}})
+    return noise_finding({**row, "n_resamples": count}, results, "m")
 
 
 def certificate(p: float, held_out: float, count: int = 99) -> Certificate:
@@ -206,6 +215,11 @@ CASES: dict[str, Case] = {
         ),
         [0.5, 2.34, 9, 2],
     ),
+    "noise of a map": (lambda: [noise_of_map(0.01)], [0.01, 99, 2, 3]),
+    "noise of a map, Gaussian": (lambda: [noise_of_map(0.02, "gaussian", 0.04, 199)], [0.04, 2, 3]),
+    "noise of a map, other": (lambda: [noise_of_map(0.02, "mine", math.nan, 199)], [0.02, 2, 3]),
+    "noise of a map, none": (lambda: [noise_of_map(0.3, count=9)], [0.3, 0.1, 9]),
+    "noise of a map, not tested": (lambda: [noise_of_map(math.nan)], []),
     "trustability": (
         lambda: small.measure_findings(measure("trustability", 0.1, 0.98, {"n_components": 4})),
         [4, 0.1, 0.98, 0],
