@@ -199,12 +199,12 @@ class _Facts:
         return f"{by.strip()} {listed}".strip()
 
     def names_or_all(self, names: Sequence[str], others: Sequence[str]) -> str:
-        """Return the names of other embeddings, or of many that they are all others; very many are counted."""
+        """Return the names of other embeddings, or that they are all others; very many are counted."""
         left, n_others = [name for name in self.order if name not in (*names, *others)], len(self.order) - len(names)
+        if not left and len(others) > 2:
+            return "all others"
         if len(others) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
             return list_names(others, MAX_NAMES)
-        if not left:
-            return "all others"
         return (
             f"all others but {list_names(left)}"
             if len(left) <= MAX_EXCEPTIONS
