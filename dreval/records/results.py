@@ -1091,7 +1091,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("Trust")))
-        T ↑ & \textbf{0.728 ± .098} & \textbf{0.826 ± .088} & 0.523 \\
+        Trustworthiness ↑ & \textbf{.728 ± .098} & \textbf{.826 ± .088} & .523 \\
         """
         from dreval.report.documents.evaluation import to_latex
 
@@ -1108,7 +1108,7 @@ class Results(Record):
         >>> print(ev.run("trustworthiness", tests=None, ci=None).to_markdown().partition("\n\n")[0])
         |  | b | a | chance |
         | :-- | --: | --: | --: |
-        | Trustworthiness ↑ | **0.826** | 0.728 | 0.523 |
+        | Trustworthiness ↑ | **.826** | .728 | .523 |
         """
         from dreval.report.documents.evaluation import to_markdown
 

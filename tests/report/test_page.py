@@ -20,7 +20,7 @@ from dreval.registry import MEASURES
 from dreval.report.best_sets import normalized_score
 from dreval.report.documents.closing import _formula_and_reference
 from dreval.report.findings import cautions, standing, verdict
-from dreval.report.format import short_names
+from dreval.report.format import short_names, without_zero
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
 from dreval.report.result_view import read_results
@@ -242,7 +242,7 @@ def test_every_value_is_in_the_report(reports):
     page_text = TagParser(page).text
     for value in results.table["value"].dropna():
         assert f"{value:.3f}" in page_text
-        assert f"{value:.3f}" in text
+        assert without_zero(f"{value:.3f}") in text
     assert "no <b>value</b>" in page_text
     assert "no &lt;b&gt;value&lt;/b&gt;" in text
     assert "a class of one point" in page_text

@@ -457,7 +457,7 @@ def null_svg(low: FloatArray, high: FloatArray, counts: npt.NDArray[Any], statis
         f'<path class="own" d="{arrow if is_far else f"M{at:.1f} {top}V{bottom}"}"/>',
         f'<text class="obs" x="{at:.1f}" y="{top - 7}" style="text-anchor:{anchor}">{text}</text>',
     ]
-    parts.append(f'<text class="tx" x="{(left + right) / 2:.0f}" y="{bottom + 32}">statistic</text>')
+    parts.append(f'<text class="tt" x="{(left + right) / 2:.0f}" y="{bottom + 32}">statistic</text>')
     ticks = [tick for tick in nice_ticks(first, last, 2) if first <= tick <= last]
     for tick, label_text in zip(ticks, plain_numbers(ticks), strict=True):
         x = min(max(place(tick), left + 12), right - 12)
