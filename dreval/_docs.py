@@ -285,6 +285,24 @@ Returns
 -------
 matplotlib.figure.Figure or matplotlib.axes.Axes
     ``ax`` if it is passed, else a figure, which has ``savefig`` and is not registered with pyplot.""",
+    "report": """\
+Parameters
+----------
+path : str or Path
+    Where to write: ``.html`` for one self-contained page, which loads nothing; ``.md`` for a text with a folder of
+    figures next to it, ``report-figures`` for ``report.md``.
+title : str, optional
+    The heading; by default it names what is reported.
+
+Returns
+-------
+Path
+    The file. It contains no time: the same result gives the same file, byte by byte.
+
+Raises
+------
+InputError
+    If the suffix is neither, the folder does not exist, or the path is a folder.""",
     "graph_raises": """\
 InputError
     If a parameter is out of its range.

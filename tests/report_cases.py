@@ -29,6 +29,16 @@ DEFAULT = (
     ("knn_accuracy", "n_neighbors=10", 0.1),
 )
 
+FULL = (
+    *DEFAULT,
+    ("r_nx_auc", "", 0.0),
+    ("procrustes_rn_opt", "n_neighbors=15", 0.9),
+    ("spearman_distance", "", 0.0),
+    ("triplet_accuracy", "n_triplets=200", 0.5),
+    ("ilisi", "perplexity=30", 0.9),
+    ("kbet", "size=50, alpha=0.05", 0.94),
+)
+
 codes().update({"cases.note": Code("{text}", ASSUMPTION), "cases.failure": Code("{text}", FAILURE)})
 HAND_NOTE = functools.partial(note, "cases.note")  # notes of these results
 HAND_FAILURE = functools.partial(note, "cases.failure")
@@ -217,19 +227,19 @@ N_POINTS = 24  # points of the results below
 
 
 @st.composite
-def ranked_results(draw):
+def ranked_results(draw, measures=DEFAULT, prefix="e"):
     """Return any values with the leave-one-out values behind intervals, so that best sets and pairs have tests.
 
     Values may be tied, missing or those of a copy; embeddings may have failed, be in one place, the same map, or the
     data; intervals may be missing, and values may depend on the order of ties.
     """
     rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
-    names = [f"e{i}" for i in range(draw(st.sampled_from([1, 2, 2, 3, 5, 8])))]
-    noise = rng.normal(size=(len(DEFAULT), N_POINTS))
+    names = [f"{prefix}{i}" for i in range(draw(st.sampled_from([1, 2, 2, 3, 5, 8])))]
+    noise = rng.normal(size=(len(measures), N_POINTS))
     embeddings = {name: rng.normal(size=(N_POINTS, 2)) for name in names}
     has_intervals = draw(st.integers(0, 5)) > 0
     rows, left_out = [], {name: {} for name in names}
-    for place, (measure, parameters, chance) in enumerate(DEFAULT):
+    for place, (measure, parameters, chance) in enumerate(measures):
         base, spread, step = draw(VALUES), draw(st.sampled_from([0.0, 0.002, 0.02, 0.2])), draw(st.floats(0, 0.1))
         for order, name in enumerate(names):
             value = draw(st.sampled_from([base, base - order * step, draw(VALUES)]))

@@ -89,11 +89,11 @@ class Record:
         return self.summary().as_html()
 
     def __init_subclass__(cls, **options: Any) -> None:
-        """Fill the entries that the docstrings of ``plot`` share."""
+        """Fill the entries that the docstrings of ``plot`` and of ``report`` share."""
         super().__init_subclass__(**options)
-        if "plot" in vars(cls):
-            plot = vars(cls)["plot"]
-            plot.__doc__ = fill_docstring(plot.__doc__)
+        for name in ("plot", "report"):
+            if name in vars(cls):
+                vars(cls)[name].__doc__ = fill_docstring(vars(cls)[name].__doc__)
 
 
 class TableRecord(Record):

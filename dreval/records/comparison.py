@@ -408,9 +408,9 @@ class Comparison(Record):
         return plot_comparison(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
+        """Write the report of the comparison.
 
-        See ``Results.report``; returns the path.
+        %(report)s
 
         Examples
         --------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import string
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from functools import cache
 from importlib.resources import files
@@ -119,10 +119,22 @@ class Note:
 Notes = tuple[Note, ...]
 
 
-class _NoteFormatter(string.Formatter):
-    """Format values in a sentence; the first lines of ``notes.toml`` describe the formats."""
+class SentenceFormatter(string.Formatter):
+    """Format values in a sentence; the first lines of ``notes.toml`` describe the formats.
+
+    Parameters
+    ----------
+    formats : mapping of str to callable
+        Further formats by their name.
+    """
+
+    def __init__(self, formats: Mapping[str, Callable[[Any], str]] | None = None) -> None:
+        self.formats = formats or {}
 
     def format_field(self, value: Any, format_spec: str) -> str:
+        """Return a value in a format, the further ones first."""
+        if format_spec in self.formats:
+            return self.formats[format_spec](value)
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
         if format_spec in _tables()[WORDS]:
@@ -140,7 +152,7 @@ class _NoteFormatter(string.Formatter):
         return true_minus(text[:1]) + text[1:] if isinstance(value, float) else text  # keep the minus of 1e-12
 
 
-_FORMATTER = _NoteFormatter()
+_FORMATTER = SentenceFormatter()
 
 
 def note(code: str, scope: str = "", /, **values: Any) -> Note:

@@ -1049,10 +1049,11 @@ class Results(Record):
         return plot(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
+        """Write the report: answers, tables, figures, notes and settings.
 
-        For ``report.md`` the folder is ``report-figures``. For papers, ``to_latex`` gives a table and ``paragraph`` a
-        text. Returns the path.
+        For papers, ``to_latex`` gives a table and ``paragraph`` a text.
+
+        %(report)s
 
         Examples
         --------
@@ -1124,8 +1125,8 @@ class Results(Record):
         >>> X = np.random.default_rng(0).normal(size=(40, 4))
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
-        >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("T ")))
-        T ↑ & \textbf{0.728 ± .080} & \textbf{0.826 ± .074} & 0.523 \\
+        >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("Trust")))
+        Trustworthiness ↑ & \textbf{.728 ± .098} & \textbf{.826 ± .088} & .523 \\
         """
         from dreval.report.documents.evaluation import to_latex
 
@@ -1142,7 +1143,7 @@ class Results(Record):
         >>> print(ev.run("trustworthiness", tests=None, ci=None).to_markdown().partition("\n\n")[0])
         |  | b | a | chance |
         | :-- | --: | --: | --: |
-        | Trustworthiness ↑ | **0.826** | 0.728 | 0.523 |
+        | Trustworthiness ↑ | **.826** | .728 | .523 |
         """
         from dreval.report.documents.evaluation import to_markdown
 

@@ -203,9 +203,9 @@ class Sweep(TableRecord):
         return draw_sweep(self, measure, ax, figsize)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write one self-contained page (.html), or a text (.md) with a folder of figures next to it.
+        """Write the report of the sweep.
 
-        See ``Results.report``; returns the path.
+        %(report)s
 
         Examples
         --------

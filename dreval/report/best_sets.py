@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import groupby
 from typing import NamedTuple
 
-from dreval.report.result_view import (
-    Column,
-    MeasuredValue,
-    ResultView,
-)
+from dreval.report.result_view import Column, MeasuredValue, ResultView
 
 POOR = 0.5  # of the way from chance level to perfect: below it a value is closer to chance
 
@@ -57,6 +54,15 @@ def is_noise(column: Column) -> bool:
 def leading_column(columns: Sequence[Column]) -> Column:
     """Return the measure, of several, whose values are quoted: the one that stands for its question before others."""
     return next((column for column in columns if column.bar), columns[0])
+
+
+def question_columns(view: ResultView) -> list[Column]:
+    """Return one measure of each question: that which stands for it, else the first with a better direction."""
+    chosen = []
+    for _, part in groupby(view.by_goal, key=lambda column: column.topic):
+        columns = list(part)
+        chosen.append(leading_column([column for column in columns if column.ranks and column.values] or columns))
+    return chosen
 
 
 class MeasureRanking(NamedTuple):

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
@@ -26,6 +25,7 @@ from dreval.report.comparison_view import (
     setting_suffix,
     significant_pairs,
 )
+from dreval.report.findings import Answer, Clause, Finding, list_names
 from dreval.report.format import (
     adjusted_by,
     join_and,
@@ -35,7 +35,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import NEIGHBORS_PARAMETER, read_results
+from dreval.report.result_view import NEIGHBORS_PARAMETER, collapsed_embeddings, read_results
 
 MAX_CLAUSES = 6  # clauses of one question, "A is better than B and C"; the table of pairs has further ones
 MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
@@ -59,122 +59,14 @@ NO_INTERVAL = "inference.no_interval"  # code of the note on a pair without a te
 NO_TEST = "no requested test applies to these pairs"
 TEST = "Test"
 CAUTION = "Caution"
-
-# Kinds of findings, in the order of an answer.
-SAME_MAP = "same map"
-SAME_VALUES = "same values"
-BETTER = "better"
-FURTHER_PAIRS = "further pairs"
-TIED = "tied"
-NO_DIFFERENCE = "no difference"
-BORDERLINE = "borderline"
-OVERALL_ONLY = "overall only"
-OVERALL = "overall"
-PROBABLY_BETTER = "probably better"
-PROBABLY_EQUAL = "probably equal"
-PROBABLY_OPEN = "probably open"
-BEST_RANK = "best rank"
-EQUIVALENT = "equivalent"
-LARGER = "larger than the margin"
-EQUIVALENCE_BORDERLINE = "equivalence borderline"
-EQUIVALENCE_OPEN = "equivalence not shown"
-MARGIN_COUNTS = "margin counts"
-UNTESTED = "untested"
-WITHOUT_INTERVALS = "without intervals"
-DECIDED_BY = "decided by"
-POWERLESS = "powerless"
-HELD_FIXED = "held fixed"
-MARGIN_CHOICE = "margin choice"
-NO_PROOF = "no proof"
-DATASETS_SAMPLED = "data sets sampled"
-COMPARISON_PHRASES = {
-    SAME_MAP: "{names} are the same map.",
-    SAME_VALUES: "{names} have the same values on all data sets.",
-    BETTER: "{clauses}.",
-    FURTHER_PAIRS: "{count} more differences are significant: see the table of pairs.",
-    TIED: "{Values} depend on how ties are broken: in another order, {pairs}.",
-    NO_DIFFERENCE: "No significant difference{by} ({quote}).",
-    BORDERLINE: "{better} over {other}{by} is borderline ({p_alone} alone, {p_adjusted} adjusted).",
-    OVERALL_ONLY: "No pair differs significantly{by}, although a test of any difference rejects ({test}: {p}).",
-    PROBABLY_BETTER: "With a probability above {level}, {clauses}, by more than {rope}.",
-    PROBABLY_EQUAL: "With a probability above {level}, {pairs} differ by less than {rope}{by}.",
-    PROBABLY_OPEN: "No difference has a probability above {level}{by}.",
-    OVERALL: "Pairs were not tested{by}; a test of any difference: {test}, {p}.",
-    BEST_RANK: "{names} {have} the best mean rank{by} ({quote}).",
-    EQUIVALENT: "Equivalent{by}{quote}.",
-    LARGER: "The difference is larger than the margin{by}{quote}.",
-    EQUIVALENCE_BORDERLINE: "Equivalence is borderline{by}{quote}.",
-    EQUIVALENCE_OPEN: "Equivalence is not shown{by}{quote}.",
-    MARGIN_COUNTS: (
-        "Of {total} differences with a margin {inside} are within it, {beyond} larger, {open} neither: see the pairs."
-    ),
-    UNTESTED: "Not tested{by}: {reason}.",
-    WITHOUT_INTERVALS: "{names} could not be compared{by} (no intervals).",
-    DECIDED_BY: "{Test} decide{s} (p {adjusted}, {data_sets} data sets){reason}.",
-    POWERLESS: "No difference could have been significant{by}: on {data_sets} data sets {tests}{needed}.",
-    HELD_FIXED: "One run each, held fixed: re-runs of a method can change small differences.",
-    MARGIN_CHOICE: "Margins are choices: fix them before looking at the values.",
-    NO_PROOF: "A difference that is not significant is no proof that two embeddings are alike.",
-    DATASETS_SAMPLED: "The tests refer to further data sets like these, not to any one of them.",
-}
+Row = tuple[str, str, str, str]  # measure, first, second, test
 
 VERDICT_TEXTS = {
-    EQUIVALENT: "yes",
-    LARGER: "no, larger",
-    EQUIVALENCE_BORDERLINE: "borderline",
-    EQUIVALENCE_OPEN: "not shown",
+    "comparison.equivalent": "yes",
+    "comparison.larger": "no, larger",
+    "comparison.equivalence_borderline": "borderline",
+    "comparison.equivalence_open": "not shown",
 }
-Clause = tuple[tuple[str, ...], tuple[str, ...]]  # embeddings, and those that each of them is compared with
-
-
-@dataclass(frozen=True)
-class ComparisonFinding:
-    """A fact on a comparison, with the rows of pairs from which it can be recomputed.
-
-    Attributes
-    ----------
-    kind : str
-        The kind of finding, a key of ``COMPARISON_PHRASES``.
-    question : str
-        The question that it answers.
-    measures : tuple of str
-        The measures that it holds for, with their parameters.
-    clauses : tuple of (embeddings, embeddings)
-        Which embeddings it relates to which others.
-    rows : tuple of (measure, first, second, test)
-        The rows of ``comparison.pairs``.
-    fields : mapping of str to str
-        The texts that the phrase needs besides names and measures.
-    """
-
-    kind: str
-    question: str
-    measures: tuple[str, ...] = ()
-    clauses: tuple[Clause, ...] = ()
-    rows: tuple[tuple[str, str, str, str], ...] = ()
-    fields: Mapping[str, str] = field(default_factory=dict)
-
-    @property
-    def text(self) -> str:
-        """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
-        return COMPARISON_PHRASES[self.kind].format_map(self.fields)
-
-    @property
-    def weight(self) -> int:
-        """The place of the finding among those of one question."""
-        return list(COMPARISON_PHRASES).index(self.kind)
-
-
-class Answer(NamedTuple):
-    """The findings on one question."""
-
-    question: str
-    findings: tuple[ComparisonFinding, ...]
-
-    @property
-    def text(self) -> str:
-        """All sentences."""
-        return " ".join(finding.text for finding in self.findings)
 
 
 def comparison_answers(comparison: Comparison) -> list[Answer]:
@@ -185,6 +77,21 @@ def comparison_answers(comparison: Comparison) -> list[Answer]:
     answers += [Answer(TEST, tuple(facts.test_findings()))] if comparison.families else []
     answers += [Answer(CAUTION, tuple(facts.cautions()))]
     return [answer for answer in answers if answer.findings]
+
+
+def _finding(
+    kind: str,
+    question: str,
+    measures: Iterable[str] = (),
+    rows: Iterable[Row] = (),
+    *,
+    subject: Sequence[str] = (),
+    clauses: Sequence[Clause] = (),
+    **numbers: str,
+) -> Finding:
+    """Return a finding on a comparison."""
+    options: dict[str, Any] = {"subject": tuple(subject), "clauses": tuple(clauses), "numbers": numbers}
+    return Finding(f"comparison.{kind}", question, measures=tuple(measures), rows=tuple(rows), **options)
 
 
 class _Facts:
@@ -281,24 +188,28 @@ class _Facts:
         """Return clauses, each with its verb: "A is better than B, and C is better than D"."""
         parts: list[str] = []
         if len(clauses) == 1 and len(clauses[0][1]) == 1 and len(clauses[0][0]) == len(self.order) - 1 > 2:
-            return f"{_names(clauses[0][1])} is worse than all {number_word(len(clauses[0][0]))} others{by}"
+            return f"{list_names(clauses[0][1])} is worse than {self.names_or_all(clauses[0][1], clauses[0][0])}{by}"
         for better, worse in clauses:
             verb = ("are" if len(better) > 1 else "is") + " better"
             than = "" if self.has_two else f"than {self.names_or_all(better, worse)}"
-            parts.append(" ".join(filter(None, [_names(better), verb, than])))
+            parts.append(" ".join(filter(None, [list_names(better, MAX_NAMES), verb, than])))
         if len(parts) == 1:
             return f"{parts[0]}{by}"
         listed = ", and ".join(parts) if len(parts) == 2 else f"{'; '.join(parts[:-1])}; and {parts[-1]}"
         return f"{by.strip()} {listed}".strip()
 
-    def names_or_all(self, better: Sequence[str], worse: Sequence[str]) -> str:
-        """Return the names of the worse embeddings, or that they are all others; very many are counted."""
-        left, n_others = [name for name in self.order if name not in (*better, *worse)], len(self.order) - len(better)
-        if len(worse) > 2 and not left:
-            return f"all {number_word(len(worse))} others"
-        if len(worse) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
-            return _names(worse)
-        return f"all others but {_names(left)}" if len(left) <= MAX_EXCEPTIONS else f"{len(worse)} of {n_others} others"
+    def names_or_all(self, names: Sequence[str], others: Sequence[str]) -> str:
+        """Return the names of other embeddings, or that they are all others; very many are counted."""
+        left, n_others = [name for name in self.order if name not in (*names, *others)], len(self.order) - len(names)
+        if not left and len(others) > 2:
+            return "all others"
+        if len(others) <= (MAX_NAMES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_NAMES_OF_MANY):
+            return list_names(others, MAX_NAMES)
+        return (
+            f"all others but {list_names(left)}"
+            if len(left) <= MAX_EXCEPTIONS
+            else f"{len(others)} of {n_others} others"
+        )
 
     def winning_values(self, measures: Sequence[str], better: str) -> str:
         """Return the better and the worse value of two embeddings by the measure that stands for its question."""
@@ -309,7 +220,7 @@ class _Facts:
 
     # The findings of one question.
 
-    def findings(self, question: str) -> Iterator[ComparisonFinding]:
+    def findings(self, question: str) -> Iterator[Finding]:
         """Yield the findings of one question."""
         measures = self.questions[question]
         if question == next(iter(self.questions)):
@@ -324,20 +235,21 @@ class _Facts:
         yield from self.probable(question, measures)
         yield from self.equivalences(question, measures) if self.has_two else ()
 
-    def same_maps(self, question: str) -> Iterator[ComparisonFinding]:
-        """Yield the embeddings that are the same map."""
-        kind = SAME_VALUES if self.comparison.families else SAME_MAP
-        for group in self.same:
-            names = self.ordered({*group} & {*self.order})
-            if len(names) > 1:
-                yield ComparisonFinding(kind, question, clauses=((names, ()),), fields={"names": _names(names)})
+    def same_maps(self, question: str) -> Iterator[Finding]:
+        """Yield the embeddings that are the same map, and those that are in one place."""
+        kind = "same_values" if self.comparison.families else "same_map"
+        groups = [self.ordered({*group} & {*self.order}) for group in self.same]
+        yield from (_finding(kind, question, subject=names) for names in groups if len(names) > 1)
+        results = self.comparison.results
+        collapsed = () if results is None else self.ordered({*collapsed_embeddings(results)} & {*self.order})
+        yield from [Finding("result.collapsed", question, collapsed)] if collapsed else []
 
-    def better(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def better(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which embeddings are better than which others, pairs that differ by the same measures together."""
         groups = self.grouped({name: significant_pairs(self.pairs[name]) for name in measures})
         max_clauses = MAX_CLAUSES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_CLAUSES_OF_MANY
         n_clauses = 0
-        further: list[tuple[str, str, str, str]] = []
+        further: list[Row] = []
         for by, pairs in groups:
             clauses = self.clauses(pairs)
             listed = clauses[: max(max_clauses - n_clauses, 0)]
@@ -348,12 +260,19 @@ class _Facts:
                 quote = f" ({self.winning_values(by, listed[0][0][0])})" * self.has_two
                 text = self.clause_text(listed, self.by(by, question)) + quote
                 rows = self.rows(by, named)
-                yield ComparisonFinding(BETTER, question, by, tuple(listed), rows, {"clauses": _capital(text)})
+                yield _finding("better", question, by, rows, clauses=listed, clauses_text=text)
         if further:
-            fields = {"count": f"{len(further):,}"}
-            yield ComparisonFinding(FURTHER_PAIRS, question, tuple(measures), (), tuple(further), fields)
+            yield _finding("further_pairs", question, measures, further, count=f"{len(further):,}")
+        by = [name for name in measures if significant_pairs(self.pairs[name])]
+        pairs = {name: {*map(frozenset, self.tested_pairs(name))} for name in by}
+        left = {name: names - {*map(frozenset, significant_pairs(self.pairs[name]))} for name, names in pairs.items()}
+        rows = [row for name, names in left.items() for row in self.rows([name], names)]
+        if rows and self.comparison.families and not self.has_two:  # of one data set the table has letters
+            yield _finding(
+                "no_other_pair", question, by, rows, by="" if len(by) == len(measures) else self.by(by, question)
+            )
 
-    def tied(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def tied(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which significant pairs have values that overlap over all orders of ties."""
         overlapping: dict[str, list[tuple[str, str]]] = {}
         for name in measures:
@@ -369,10 +288,14 @@ class _Facts:
         text = f"{number_word(len(rows))} of these differences may not hold"
         if len(groups) == 1 and len(groups[0][1]) <= MAX_TIED:
             clauses = [(better, name) for better, worse in self.clauses(groups[0][1]) for name in worse]
-            text = join_and([f"{_names(better)} may not be better than {_names([name])}" for better, name in clauses])
+            text = join_and(
+                [
+                    f"{list_names(better, MAX_NAMES)} may not be better than {isolate_name(name)}"
+                    for better, name in clauses
+                ]
+            )
         by = self.by(list(overlapping), question).strip()
-        fields = {"Values": f"{_capital(by)}, values" if by else "Values", "pairs": text}
-        yield ComparisonFinding(TIED, question, tuple(overlapping), (), rows, fields)
+        yield _finding("tied", question, overlapping, rows, values=f"{by}, values" if by else "values", pairs=text)
 
     def grouped(self, pairs: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[tuple[str, ...], list[Any]]]:
         """Return pairs by the measures that they hold for, those of most measures first."""
@@ -395,7 +318,7 @@ class _Facts:
             subjects.setdefault(self.ordered(others[left]), []).append(left)
         return [(tuple(names), right) for right, names in subjects.items()]
 
-    def rows(self, measures: Iterable[str], pairs: Iterable[tuple[str, str]]) -> tuple[tuple[str, str, str, str], ...]:
+    def rows(self, measures: Iterable[str], pairs: Iterable[tuple[str, str]]) -> tuple[Row, ...]:
         """Return the keys of the rows of some pairs."""
         keys = {frozenset(pair) for pair in pairs}
         return tuple(
@@ -405,15 +328,15 @@ class _Facts:
             if frozenset((row["first"], row["second"])) in keys
         )
 
-    def not_different(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def not_different(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield the measures by which no pair differs, and the pair that is nearest to a significant difference."""
         silent = [name for name in measures if not significant_pairs(self.pairs[name])]
         if silent:
             is_only = len(self.questions[question]) == 1 and not self.comparison.families
             by = "" if is_only else self.by(silent, question, negated=True)
             pairs = [pair for name in silent for pair in self.tested_pairs(name)]
-            fields = {"by": by, "quote": self.quote(silent, with_label=is_only)}
-            yield ComparisonFinding(NO_DIFFERENCE, question, tuple(silent), (), self.rows(silent, pairs), fields)
+            quote = self.quote(silent, with_label=is_only)
+            yield _finding("no_difference", question, silent, self.rows(silent, pairs), by=by, quote=quote)
         rows = [{**row, "name": name} for name in measures for row in self.pairs[name].to_dict("records")]
         limit = 1.0 if self.has_two else MAX_BORDERLINE * self.alpha
         rows = [row for row in rows if row["p_value"] <= self.alpha < row["p_adjusted"] <= limit]
@@ -423,12 +346,15 @@ class _Facts:
             row = min(rows, key=lambda row: row["p_adjusted"])
             pair = (row["first"], row["second"])
             better, other = pair if row["difference"] > 0 else pair[::-1]
-            fields = {"better": _names([better]), "other": _names([other]), "by": self.by([row["name"]], question)}
-            fields |= {"p_alone": p_text(row["p_value"], self.alpha)}
-            fields |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
-            keys = self.rows([row["name"]], [pair])
-            clauses = (((better,), (other,)),)
-            yield ComparisonFinding(BORDERLINE, question, (row["name"],), clauses, keys, fields)
+            p = {"p_alone": p_text(row["p_value"], self.alpha)}
+            p |= {"p_adjusted": probability(row["p_adjusted"], self.alpha)}
+            names = {
+                "better": isolate_name(better),
+                "other": isolate_name(other),
+                "by": self.by([row["name"]], question),
+            }
+            keys, clauses = self.rows([row["name"]], [pair]), [((better,), (other,))]
+            yield _finding("borderline", question, [row["name"]], keys, clauses=clauses, **names, **p)
 
     def tested_pairs(self, name: str) -> list[tuple[str, str]]:
         """Return the pairs that were tested by one measure."""
@@ -459,14 +385,13 @@ class _Facts:
         joined = ends[0] if len({*ends}) == 1 else (" and " if self.has_two else " to ").join(ends)
         return f"{self.label(name)} {joined}" if with_label else joined
 
-    def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield where no pair is significant although a test of any difference rejects."""
         for name in measures:
             overall = self.overall_p(name)
             if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
-                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
-                fields["by"] = self.by([name], question)
-                yield ComparisonFinding(OVERALL_ONLY, question, (name,), fields=fields)
+                test, p = OVERALL_TITLES[overall[0]], p_text(overall[1], self.alpha)
+                yield _finding("overall_only", question, [name], test=test, p=p, by=self.by([name], question))
 
     def overall_p(self, name: str) -> tuple[str, float] | None:
         """Return the test of any difference that is quoted, with its p; None without one."""
@@ -474,7 +399,7 @@ class _Facts:
         p_values = rows.set_index("test")["p_value"].dropna()
         return next(((test, float(p_values[test])) for test in OVERALL_PRIORITY if test in p_values), None)
 
-    def best_ranks(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def best_ranks(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield the best mean ranks over data sets where no pair is significant."""
         leads: dict[tuple[str, ...], list[str]] = {}
         for name in measures if self.comparison.families else ():
@@ -486,11 +411,10 @@ class _Facts:
         for names, by in leads.items():
             ranks = [self.comparison.of(self.comparison.standing, name)["mean_rank"].min() for name in by]
             quote = join_and([f"{rank:.2f}" for rank in ranks])
-            fields = {"names": _names(names), "have": "have" if len(names) > 1 else "has", "quote": quote}
-            fields["by"] = "" if len(self.questions[question]) == 1 else self.by(by, question)
-            yield ComparisonFinding(BEST_RANK, question, tuple(by), ((names, ()),), fields=fields)
+            by_text = "" if len(self.questions[question]) == 1 else self.by(by, question)
+            yield _finding("best_rank", question, by, subject=names, quote=quote, by=by_text)
 
-    def probable(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def probable(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield the pairs that differ, or are equal in practice, by their posterior probabilities."""
         rows = {name: self.all_pairs[name][self.all_pairs[name]["test"] == "bayes"] for name in measures}
         rows = {name: part for name, part in rows.items() if part["p_rope"].notna().any()}
@@ -500,27 +424,24 @@ class _Facts:
             for name, all_rows in rows.items()
             if len(part := all_rows[all_rows["p_rope"] > 1 - self.alpha])
         }
-        fields = {"level": level, "rope": rope}
+        limits = {"level": level, "rope": rope}
         for by, pairs in self.grouped({name: significant_pairs(part) for name, part in rows.items()}):
-            clauses = self.clauses(pairs)
+            clauses, keys = self.clauses(pairs), [(name, *pair, "bayes") for name in by for pair in pairs]
             text = self.clause_text(clauses, self.by(by, question))
-            keys = tuple((name, *pair, "bayes") for name in by for pair in pairs)
-            yield ComparisonFinding(PROBABLY_BETTER, question, by, tuple(clauses), keys, {**fields, "clauses": text})
+            yield _finding("probably_better", question, by, keys, clauses=clauses, clauses_text=text, **limits)
         for by, pairs in self.grouped(equal):
             texts = {"pairs": self.pair_text(pairs), "by": self.by(by, question)}
-            keys = tuple((name, *pair, "bayes") for name in by for pair in pairs)
-            yield ComparisonFinding(PROBABLY_EQUAL, question, by, (), keys, {**fields, **texts})
+            keys = [(name, *pair, "bayes") for name in by for pair in pairs]
+            yield _finding("probably_equal", question, by, keys, **texts, **limits)
         undecided = [name for name, part in rows.items() if name not in equal and not significant_pairs(part)]
         if undecided:
-            yield ComparisonFinding(
-                PROBABLY_OPEN, question, tuple(undecided), fields={**fields, "by": self.by(undecided, question)}
-            )
+            yield _finding("probably_open", question, undecided, by=self.by(undecided, question), **limits)
 
     def pair_text(self, pairs: Sequence[tuple[str, str]]) -> str:
         """Return the names of some pairs."""
         return "; ".join(" and ".join(map(isolate_name, pair)) for pair in pairs)
 
-    def equivalences(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def equivalences(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which differences are within their margins; many of them are counted."""
         rows = {name: self.all_pairs[name].to_dict("records") for name in measures}
         verdicts: dict[str, list[tuple[str, Any]]] = {kind: [] for kind in VERDICT_TEXTS}
@@ -535,17 +456,18 @@ class _Facts:
                     chosen = [item for item in items if name in ("", item[0])]
                     yield from [self.equivalence(question, kind, chosen)] if chosen else []
             return
-        keys = tuple(self.key(name, row) for items in verdicts.values() for name, row in items)
-        n_open = len(verdicts[EQUIVALENCE_BORDERLINE]) + len(verdicts[EQUIVALENCE_OPEN])
-        fields = {"total": f"{total:,}", "inside": f"{len(verdicts[EQUIVALENT]):,}", "open": f"{n_open:,}"}
-        fields |= {"beyond": f"{len(verdicts[LARGER]):,}"}
-        yield ComparisonFinding(MARGIN_COUNTS, question, tuple(measures), (), keys, fields)
+        keys = [self.key(name, row) for items in verdicts.values() for name, row in items]
+        counts = {"total": total, "inside": len(verdicts["comparison.equivalent"])}
+        counts |= {"beyond": len(verdicts["comparison.larger"])}
+        counts["open"] = total - counts["inside"] - counts["beyond"]
+        texts = {name: f"{count:,}" for name, count in counts.items()}
+        yield _finding("margin_counts", question, measures, keys, **texts)
 
-    def key(self, name: str, row: Mapping[Any, Any]) -> tuple[str, str, str, str]:
+    def key(self, name: str, row: Mapping[Any, Any]) -> Row:
         """Return the key of the row of one pair."""
         return (name, row["first"], row["second"], row["test"])
 
-    def equivalence(self, question: str, kind: str, items: Sequence[tuple[str, Any]]) -> ComparisonFinding:
+    def equivalence(self, question: str, kind: str, items: Sequence[tuple[str, Any]]) -> Finding:
         """Return one verdict on margins: the pairs, or of two embeddings the sizes of their differences."""
         by = tuple(dict.fromkeys(name for name, _ in items))
         margins = list(dict.fromkeys(without_zero(f"{row['margin']:g}") for _, row in items))
@@ -556,14 +478,15 @@ class _Facts:
             parts = [f"difference{'s' * (len(sizes) > 1)} {join_and(sizes)}"]
         all_margins = margins if len(margins) == 1 else [without_zero(f"{row['margin']:g}") for _, row in items]
         parts.append(f"margin{'s' * (len(margins) > 1)} {join_and(all_margins)}")
-        if kind == EQUIVALENCE_BORDERLINE:
+        if kind == "comparison.equivalence_borderline":
             _, row = min(items, key=lambda item: float(item[1]["p_equivalence_adjusted"]))
             adjusted = probability(row["p_equivalence_adjusted"], self.alpha)
             parts.append(f"{p_text(row['p_equivalence'], self.alpha)} alone, {adjusted} adjusted")
-        fields = {"by": self.by(by, question), "quote": f" ({'; '.join(parts)})"}
-        return ComparisonFinding(kind, question, by, (), tuple(self.key(name, row) for name, row in items), fields)
+        texts = {"by": self.by(by, question), "quote": f" ({'; '.join(parts)})"}
+        keys = [self.key(name, row) for name, row in items]
+        return _finding(kind.partition(".")[2], question, by, keys, **texts)
 
-    def untested(self, question: str, measures: Sequence[str]) -> Iterator[ComparisonFinding]:
+    def untested(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield the measures of which no pair was tested: by which test any difference was, or the first reason."""
         by_reason: dict[str, list[str]] = {}
         by_lacking: dict[tuple[str, ...], list[str]] = {}
@@ -572,8 +495,8 @@ class _Facts:
             if rows["p_rope"].notna().any():
                 continue
             if overall:
-                fields = {"test": OVERALL_TITLES[overall[0]], "p": p_text(overall[1], self.alpha)}
-                yield ComparisonFinding(OVERALL, question, (name,), fields={**fields, "by": self.by([name], question)})
+                test, p = OVERALL_TITLES[overall[0]], p_text(overall[1], self.alpha)
+                yield _finding("overall", question, [name], test=test, p=p, by=self.by([name], question))
                 continue
             lacking = self.without_intervals(name)
             if lacking:
@@ -582,11 +505,9 @@ class _Facts:
             reasons = [str(reason).rstrip(".") for reason in rows["note"] if reason]
             by_reason.setdefault(reasons[0] if reasons else NO_TEST, []).append(name)
         for names, by in by_lacking.items():
-            fields = {"by": self.by(by, question), "names": _names(names)}
-            yield ComparisonFinding(WITHOUT_INTERVALS, question, tuple(by), ((names, ()),), fields=fields)
+            yield _finding("without_intervals", question, by, subject=names, by=self.by(by, question))
         for reason, by in by_reason.items():
-            fields = {"by": self.by(by, question), "reason": reason}
-            yield ComparisonFinding(UNTESTED, question, tuple(by), fields=fields)
+            yield _finding("untested", question, by, by=self.by(by, question), reason=reason)
 
     def without_intervals(self, name: str) -> tuple[str, ...]:
         """Return the embeddings without an interval by one measure if this is why no pair was tested."""
@@ -601,7 +522,7 @@ class _Facts:
 
     # The test that decides, and cautions.
 
-    def test_findings(self) -> Iterator[ComparisonFinding]:
+    def test_findings(self) -> Iterator[Finding]:
         """Yield the test that decides over data sets, why it was chosen, and what cannot be significant."""
         recipe = self.comparison.recipe
         deciding_test = str(recipe.get("decided_by", ""))
@@ -623,20 +544,19 @@ class _Facts:
                 f", since {TEST_TITLES[test]} cannot have an {p_name} below {limit} on so few"
                 for test, limit in limits_of_weaker.items()
             )
-            fields = {"Test": _capital(TEST_TITLES[deciding_test]), "s": "" if deciding_test == "wilcoxon" else "s"}
-            fields |= {"data_sets": self.data_sets(self.columns), "reason": reason}
-            yield ComparisonFinding(DECIDED_BY, TEST, fields={**fields, "adjusted": adjusted_by(recipe["adjust"])})
+            test = f"{TEST_TITLES[deciding_test]} decide{'s' * (deciding_test != 'wilcoxon')}"
+            scope = {"data_sets": self.data_sets(self.columns), "adjusted": adjusted_by(recipe["adjust"])}
+            yield _finding("decided_by", TEST, test=test, reason=reason, **scope)
         if powerless:
             texts = [
                 f"{TEST_TITLES[test]} cannot have an {p_name} below {_limit(limit)}".replace("an p", "a p")
                 for test, limit in limits.items()
             ]
             needed = self.data_sets_needed(powerless, adjust)
-            fields = {"by": "", "data_sets": self.data_sets(powerless), "tests": join_and(texts)}
-            fields["needed"] = f"; {needed} data sets would be enough" if needed else ""
-            if len(powerless) < len(self.columns):
-                fields["by"] = f" by {join_and([self.label(name) for name in powerless])}"
-            yield ComparisonFinding(POWERLESS, TEST, tuple(powerless), fields=fields)
+            by = f" by {join_and([self.label(name) for name in powerless])}" * (len(powerless) < len(self.columns))
+            enough = f"; {needed} data sets would be enough" if needed else ""
+            scope = {"data_sets": self.data_sets(powerless), "tests": join_and(texts), "needed": enough}
+            yield _finding("powerless", TEST, powerless, by=by, **scope)
 
     def data_sets(self, measures: Iterable[str]) -> str:
         """Return the number of data sets, or the smallest and the largest."""
@@ -652,30 +572,18 @@ class _Facts:
                 return n
         return 0
 
-    def cautions(self) -> Iterator[ComparisonFinding]:
+    def cautions(self) -> Iterator[Finding]:
         """Yield what may not be concluded."""
         recipe = self.comparison.recipe
         if self.comparison.families:
-            yield ComparisonFinding(DATASETS_SAMPLED, CAUTION)
+            yield _finding("datasets_sampled", CAUTION)
         elif {*self.comparison.pairs["test"]} - {"seeds", "subsamples", ""}:
-            yield ComparisonFinding(HELD_FIXED, CAUTION)
+            yield _finding("held_fixed", CAUTION)
         has_margins = bool(recipe.get("margin")) or recipe.get("rope") is not None
         if recipe.get("margin"):
-            yield ComparisonFinding(MARGIN_CHOICE, CAUTION)
+            yield _finding("margin_choice", CAUTION)
         if not has_margins and any((rows["better"] == "").any() for rows in self.pairs.values()):
-            yield ComparisonFinding(NO_PROOF, CAUTION)
-
-
-def _names(names: Sequence[str]) -> str:
-    """Return names within a sentence; those beyond ``MAX_NAMES`` are counted."""
-    listed = names if len(names) <= MAX_NAMES + 1 else names[:MAX_NAMES]
-    further = [f"{len(names) - MAX_NAMES} more"] if len(names) > MAX_NAMES + 1 else []
-    return join_and([*map(isolate_name, listed), *further])
-
-
-def _capital(text: str) -> str:
-    """Return a text with a capital at its start; the name of an embedding keeps its own first letter."""
-    return text[:1].upper() + text[1:]
+            yield _finding("no_proof", CAUTION)
 
 
 def _limit(p: float) -> str:
@@ -686,7 +594,7 @@ def _limit(p: float) -> str:
 def verdict_on_margin(row: Mapping[Any, Any], alpha: float) -> str:
     """Return the kind of finding of the verdict on one margin."""
     if row["equivalence"] == "equivalent":
-        return EQUIVALENT
+        return "comparison.equivalent"
     if row["equivalence"] in ("better", "worse"):
-        return LARGER
-    return EQUIVALENCE_BORDERLINE if row["p_equivalence"] <= alpha else EQUIVALENCE_OPEN
+        return "comparison.larger"
+    return "comparison.equivalence_borderline" if row["p_equivalence"] <= alpha else "comparison.equivalence_open"

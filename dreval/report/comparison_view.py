@@ -83,9 +83,8 @@ def setting_suffix(comparison: Comparison, name: str) -> str:
 def column_of(comparison: Comparison, name: str) -> Column:
     """Return the values of one measure on one data set, or its means over several."""
     rows = comparison.of(comparison.standing, name)
-    empty = {"conf_low": math.nan, "conf_high": math.nan, "chance": math.nan, "worst": math.nan, "best": math.nan}
-    defaults = {"note": "", "direction": direction_of(comparison, name), "lower": math.nan, "upper": math.nan, **empty}
-    records = [{**row, **defaults} for row in rows.to_dict("records")]
+    direction = direction_of(comparison, name)
+    records = [{**row, "direction": direction} for row in rows[["embedding", "value"]].to_dict("records")]
     return make_column(str(rows["measure"].iloc[0]), str(rows["parameters"].iloc[0]), records)
 
 

@@ -322,12 +322,14 @@ class WideFigure:
 class Answers:
     """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them.
 
+    The key has the mark of best sets where the embeddings have ``ranks``.
     Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
     """
 
     lines: Sequence[tuple[str, str]]
     key: bool = False
     intervals: str = ""
+    ranks: bool = False
     panels: Sequence[Panel] = ()
     scale: tuple[str, str, str] | None = None
 

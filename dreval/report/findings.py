@@ -1,18 +1,23 @@
 """Findings: what the values of a record show, each with the rows from which it can be recomputed, and as a sentence.
 
-A finding is a fact; ``PHRASES`` alone has the words. Which embedding is best follows from the best set of
+A finding is a fact; ``findings.toml`` alone has the words. Which embedding is best follows from the best set of
 ``Results.ranking``; where ``Results.compare`` does not confirm it, a finding says that the lead is borderline.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+import string
+import tomllib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache, partial
+from importlib.resources import files
 from itertools import combinations, groupby
 from typing import Any, NamedTuple
 
 from dreval.records.frames import of_method
+from dreval.records.notes import SentenceFormatter
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.report.best_sets import (
@@ -37,6 +42,7 @@ from dreval.report.format import (
     p_text,
     percent,
     probability,
+    significant,
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
@@ -47,11 +53,8 @@ from dreval.report.result_view import (
     Column,
     ResultView,
     parameter_text,
-    parameter_value,
     title_in_sentence,
 )
-
-Row = tuple[str, str, str]  # measure, parameters, embedding
 
 MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
 MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted
@@ -60,157 +63,113 @@ MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
 MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
 MIN_GAP = 2  # units of the last decimal by which the best value and the next one differ in a sentence
 PERCENT = "\u00a0%"  # stays with its number
-
-# Kinds of findings, and their sentences. The fields of a sentence are those of ``_fields``.
-BEST = "best"
-BEST_MAP = "best map"
-BEST_SET = "best set"
-BEST_TESTED = "best of those tested"
-BEST_VALUE = "best value"
-ALSO_BEST = "also best"
-UNTESTED = "untested"
-UNJUDGED = "unjudged"
-NO_DIFFERENCE = "no difference"
-SAME_VALUE = "same value"
-ONLY_VALUE = "only value"
-VALUE = "value"
-DISAGREE = "disagree"
-FURTHER_SETS = "further sets"
-BORDERLINE = "borderline"
-BORDERLINE_AGAIN = "borderline again"
-MANY_BORDERLINE = "many borderline"
-MANY_BORDERLINE_AGAIN = "many borderline again"
-ALSO_BORDERLINE = "also borderline"
-EVEN_BEST_POOR = "even best poor"
-ALL_POOR = "all poor"
-ALONE_POOR = "alone poor"
-NOISE = "noise"
-ALONE_NOISE = "alone noise"
-TIED = "tied"
-CAUTION = "caution"
-CHANCE = "chance"
-ALL_CHANCE = "all at chance"
-SAME_MAP = "same map"
-COLLAPSED = "collapsed"
-REFERENCE = "reference"
-FAILED = "failed"
-NO_INTERVALS = "no intervals"
-NOT_TESTED = "not tested"
-STANDING = "standing"
-VALUE_STANDING = "standing by value"
-NO_STANDING = "no standing"
-ALONE_STANDING = "alone"
-ONLY_STANDING = "only one compared"
-DOUBTFUL_STANDING = "doubtful standing"
-
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 
-PHRASES = {
-    DISAGREE: "Measures disagree.",
-    BEST: "{names} {are} best{by}: {quote}.",
-    BEST_MAP: "{names}, the same map, are best{by}: {quote}.",
-    BEST_SET: "{names} are best{by}, not significantly different{p}: {quote}.",
-    BEST_TESTED: "{names} {are} best of those tested{by}: {quote}.",
-    ALSO_BEST: "{By} {names} {are} not significantly worse{p}.",
-    BEST_VALUE: "{names} {have} the best value{by}: {quote}.",
-    UNTESTED: "{names} {have} the best value{by}, not tested: {quote}.",
-    ONLY_VALUE: "Only {names} has a value{by}: {quote}.",
-    VALUE: "{quote}.",
-    NO_DIFFERENCE: "No significant difference{by} ({quote}).",
-    SAME_VALUE: "All have the same value{by} ({quote}).",
-    FURTHER_SETS: "{count} further {measures_have} other best sets.",
-    UNJUDGED: "{names} could not be tested{by}.",
-    BORDERLINE: "{By} {lead} borderline ({least}{p_ranking} one-sided{alone}, {p_compare} {tests}).",
-    BORDERLINE_AGAIN: "{By} {lead} borderline ({least}{p_ranking}, {p_compare} adjusted).",
-    MANY_BORDERLINE: "{count} leads are borderline (least clear: {p_ranking} one-sided, {p_compare} {tests}).",
-    MANY_BORDERLINE_AGAIN: "{count} leads are borderline (least clear: {p_ranking}, {p_compare} adjusted).",
-    ALSO_BORDERLINE: "{count} further {leads_are} borderline.",
-    EVEN_BEST_POOR: "Even {best} {are} closer to chance than to perfect.",
-    ALL_POOR: "All are closer to chance than to perfect.",
-    ALONE_POOR: "This is closer to chance than to perfect.",
-    NOISE: "No embedding is {significantly}better than chance{by} ({quote}).",
-    ALONE_NOISE: "Not {significantly}better than chance{by} ({quote}).",
-    TIED: "The best embedding{by} depends on how ties are broken.",
-    FAILED: "{names} could not be computed{reason}.",
-    COLLAPSED: "{names} {show} nothing of the data: all points are in one place.",
-    ALL_CHANCE: "{names} {are} not {significantly}better than chance by any measure.",
-    CHANCE: "{warning}{values}.",
-    CAUTION: "{warning}{values}.",
-    SAME_MAP: "{names} are the same map.",
-    REFERENCE: "{names} {are} the data, shown for reference only.",
-    NO_INTERVALS: "Without intervals no difference is tested.",
-    NOT_TESTED: "No difference could be tested.",
-    STANDING: "Best {standing}.",
-    VALUE_STANDING: "Best value {standing}.",
-    NO_STANDING: "No measure shows that it is better or worse than the others{reason}.",
-    ONLY_STANDING: "The only map that can be compared.",
-    DOUBTFUL_STANDING: "Best only by measures that have no test, are at chance level or depend on ties.",
-    ALONE_STANDING: "",
-}
-NOISES = (NOISE, ALONE_NOISE)
-BORDERLINES = (BORDERLINE, BORDERLINE_AGAIN)
-REPEATED = {BORDERLINE: BORDERLINE_AGAIN, MANY_BORDERLINE: MANY_BORDERLINE_AGAIN}  # after the first one of a verdict
-IN_PARENTHESES = (NO_DIFFERENCE, SAME_VALUE, NOISE, ALONE_NOISE)  # kinds whose values are in parentheses
+REPEATED = {"result.borderline", "result.many_borderline"}  # in the first one of a verdict the tests are counted
+CAUTIONS = ("result.caution", "result.chance")
+IN_PARENTHESES = (  # kinds whose values are in parentheses
+    "result.no_difference",
+    "result.same_value",
+    "result.noise",
+    "result.alone_noise",
+    "result.named_noise",
+)
 
 
-class Number(NamedTuple):
+# A finding, and its sentence.
+
+
+@dataclass(frozen=True)
+class Number:
     """A number of a finding, and how it is printed."""
 
     value: float
     text: str
 
+    def __str__(self) -> str:
+        return self.text
+
+
+Clause = tuple[tuple[str, ...], tuple[str, ...]]  # embeddings, and those that each of them is compared with
+
 
 @dataclass(frozen=True)
 class Finding:
-    """A fact on the values of a record, with the rows from which it can be recomputed.
+    """A fact on a record, with the rows from which it can be recomputed.
 
     Attributes
     ----------
     kind : str
-        The kind of finding, a key of ``PHRASES``.
+        The kind of finding, a key of ``phrases``.
     question : str
         The question that it answers: "Neighbors", "Local shape", ..., or "Caution".
     subject : tuple of str
         The embeddings that the sentence is about.
-    measures : tuple of Column
-        The measures that it rests on; the first one is quoted.
-    numbers : mapping of str to Number
-        Every number in the sentence.
-    rows : tuple of (measure, parameters, embedding)
-        The rows of ``results.table`` or, for the best, of ``results.ranking()``.
+    measures : tuple
+        The measures that it rests on, the quoted one first: columns of a result, names in a comparison.
+    numbers : mapping of str to number, name or text
+        The fields of the sentence, and every number in it.
+    rows : tuple of tuples of str
+        The keys of its rows: (measure, parameters, embedding) of a result, (measure, first, second, test) of a
+        comparison.
     others : tuple of str
         The embeddings that the sentence compares with.
-    reason : str
-        Why there is no value, from the record.
+    clauses : tuple of (embeddings, embeddings)
+        Which embeddings are better than which others, in a comparison.
     """
 
     kind: str
     question: str = ""
     subject: tuple[str, ...] = ()
-    measures: tuple[Column, ...] = ()
-    numbers: Mapping[str, Number] = field(default_factory=dict)
-    rows: tuple[Row, ...] = ()
+    measures: tuple[Any, ...] = ()
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    rows: tuple[tuple[str, ...], ...] = ()
     others: tuple[str, ...] = ()
-    reason: str = ""
+    clauses: tuple[Clause, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.kind not in phrases():
+            raise KeyError(f"{self.kind} is not in findings.toml")
 
     @property
     def text(self) -> str:
         """The sentence; names of embeddings are between direction marks (``render.markup.sentence``)."""
-        return _write(self, with_names=True)
-
-    def write(self, **fields: str) -> str:
-        """Return the sentence, without a capital at a name or value, with some fields of its phrase replaced."""
-        return PHRASES[self.kind].format_map(_fields(self, True) | fields).strip()
-
-    @property
-    def weight(self) -> int:
-        """The place of the finding among those of one question."""
-        return list(PHRASES).index(self.kind)
+        begins_with_field = self.kind.startswith(("result.", "comparison."))
+        return capitalized(self.write()) if begins_with_field else self.write()
 
     @property
     def predicate(self) -> str:
         """The sentence without its subject, for a card of the embedding."""
-        return _write(self, with_names=False)
+        warning = _warning(self, with_names=False) if self.kind in CAUTIONS else ""
+        return capitalized(self.write(names="", are="", warning=warning))
+
+    def write(self, **fields: str) -> str:
+        """Return the sentence, without a capital at a name or value, with some of its fields replaced."""
+        phrase, texts = phrases()[self.kind], {**self.numbers, **fields}
+        names = [name for _, name, _, _ in string.Formatter().parse(phrase) if name]
+        texts |= {name: FIELDS[name](self) for name in names if name not in texts}
+        return FORMATTER.vformat(phrase, (), texts).strip()
+
+
+@cache
+def phrases() -> dict[str, str]:
+    """Return the sentence of each kind of finding."""
+    sections = tomllib.loads(files("dreval.report").joinpath("findings.toml").read_text(encoding="utf-8"))
+    return {f"{name}.{kind}": phrase for name, kinds in sections.items() for kind, phrase in kinds.items()}
+
+
+FORMATTER = SentenceFormatter(
+    {
+        "p": p_text,
+        "p only": probability,
+        "%": lambda share: f"{percent(share)} %",
+        "and": lambda names: join_and([isolate_name(name) for name in names]),
+        "name": isolate_name,
+        "g": lambda setting: without_zero(f"{setting:g}"),
+        "2": partial(significant, digits=2),
+        "3": partial(significant, digits=3),
+    }
+)
 
 
 class Answer(NamedTuple):
@@ -222,82 +181,72 @@ class Answer(NamedTuple):
     @property
     def text(self) -> str:
         """All sentences."""
-        return " ".join(finding.text for finding in self.findings)
+        return findings_text(self.findings)
 
 
-# The words of a finding.
+def findings_text(findings: Iterable[Finding]) -> str:
+    """Return the sentences of findings."""
+    return " ".join(finding.text for finding in findings)
 
 
-def list_names(names: Sequence[str]) -> str:
-    """Return names within a sentence; more than a few are counted."""
-    listed = names if is_listed(names) else names[:MAX_LISTED_NAMES]
-    further = [] if is_listed(names) else [f"{len(names) - MAX_LISTED_NAMES} more"]
-    return join_and([*map(isolate_name, listed), *further])
+def record_finding(kind: str, **numbers: Any) -> Finding:
+    """Return a finding on a single record: its kind, and the numbers and names in its phrase.
+
+    Examples
+    --------
+    >>> record_finding("sweep.few", replicates=3, needed=5).text
+    '3 replicates: intervals and tests are unreliable; use n_replicates=5 or more.'
+    """
+    return Finding(kind, numbers=numbers)
 
 
-def is_listed(names: Sequence[str]) -> bool:
-    """Return whether a sentence lists all of some names."""
-    return len(names) <= MAX_LISTED_NAMES + 1
-
-
-def _write(finding: Finding, with_names: bool) -> str:
-    """Return a finding as a sentence."""
-    text = PHRASES[finding.kind].format_map(_fields(finding, with_names)).strip()
+def capitalized(text: str) -> str:
+    """Return a text with a capital at its start; the name of an embedding keeps its own first letter."""
     return text[:1].upper() + text[1:]
 
 
-def _fields(finding: Finding, with_names: bool) -> dict[str, str]:
-    """Return the fields of the phrases for one finding."""
-    several, total = len(finding.subject) > 1, finding.numbers.get("embeddings")
-    texts = {key: number.text for key, number in finding.numbers.items()}
-    at = f"at k = {texts['k']}" if "k" in texts else ""
-    by = " ".join(filter(None, [_measures_text(finding), at]))
-    is_caution = finding.kind in (CAUTION, CHANCE)
-    outside = finding.numbers.get("outside")
-    is_every = outside is not None and outside.value == len(finding.others) > 1
-    names = list_names(finding.subject)
-    if total is not None and not is_listed(finding.subject):
-        names = f"{len(finding.subject)} of {total.text} embeddings"
-    return {
-        "names": names * with_names,
-        "best": "these" if several else names,
-        "are": ("are" if several else "is") * with_names,
-        "have": "have" if several else "has",
-        "show": "show" if several else "shows",
-        "others": list_names(finding.others),
-        "by": f" {by}" * bool(by),
-        "By": by[:1].upper() + by[1:],
-        "lead": f"the lead over {'all others' if is_every else list_names(finding.others)} is"
-        if finding.others
-        else "this is",
-        "quote": _quote(finding) if finding.measures and "low" in texts else "",
-        "p": f" ({texts['p']})" if "p" in texts else "",
-        "least": "least clear: " * (len(finding.rows) > 2),
-        "alone": " for this measure" * (len(finding.measures) == 1),
-        "p_ranking": texts.get("p_ranking", ""),
-        "p_compare": texts.get("p_compare", ""),
-        "tests": f"adjusted for all {texts['tests']} tests" if "tests" in texts else "two-sided",
-        "count": texts.get("count", ""),
-        "measures_have": "measure has" if texts.get("count") == "1" else "measures have",
-        "leads_are": "lead is" if texts.get("count") == "1" else "leads are",
-        "significantly": "significantly " * _has_intervals(finding),
-        "warning": _warning(finding, with_names) if is_caution else "",
-        "values": _warning_values(finding) if is_caution else "",
-        "reason": f": {finding.reason}" if finding.kind == FAILED and finding.reason else finding.reason,
-        "standing": _standing_text(finding) if finding.kind in (STANDING, VALUE_STANDING) else "",
-    }
+def list_names(names: Sequence[str], max_names: int = MAX_LISTED_NAMES) -> str:
+    """Return names within a sentence; more than a few are counted."""
+    listed = names if len(names) <= max_names + 1 else names[:max_names]
+    further = [f"{len(names) - max_names} more"] if len(names) > max_names + 1 else []
+    return join_and([*map(isolate_name, listed), *further])
+
+
+# The fields of the sentences on a result that are not among the numbers of the finding.
+
+
+def _subject_text(finding: Finding) -> str:
+    """Return the embeddings of a finding; many of them are counted."""
+    total, count = finding.numbers.get("embeddings"), len(finding.subject)
+    is_counted = total is not None and count > MAX_LISTED_NAMES + 1
+    return f"{count} of {total} embeddings" if is_counted else list_names(finding.subject)
+
+
+def _by(finding: Finding) -> str:
+    """Return by which measures a finding holds, and at which k where there are several."""
+    at = f"at k = {finding.numbers['k']}" if "k" in finding.numbers else ""
+    return " ".join(filter(None, [_measures_text(finding), at]))
+
+
+def _lead_text(finding: Finding) -> str:
+    """Return which lead is borderline."""
+    outside, count = finding.numbers.get("outside"), len(finding.others)
+    if not count:
+        return "this is"
+    is_every = outside == count > 1
+    return f"the lead over {'all others' if is_every else list_names(finding.others)} is"
 
 
 def _measures_text(finding: Finding) -> str:
     """Return by which measures a finding holds; empty for the only measure of its question."""
-    columns, total = finding.measures, int(finding.numbers.get("measures", Number(0, "")).value)
+    columns, total = finding.measures, int(finding.numbers.get("measures", 0))
     if not columns or total == len(columns) == 1:
         return ""
     if total == len(columns) and finding.kind in IN_PARENTHESES:
         return "by any measure"
     if total == len(columns):
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
-    if len(columns) >= MAX_LISTED_NAMES and finding.kind not in BORDERLINES:
+    if len(columns) >= MAX_LISTED_NAMES and finding.kind not in ("result.borderline", "result.borderline_again"):
         return f"by {number_word(len(columns))} of {number_word(total)} measures"
     is_with = all(column.by_text.startswith("with ") for column in columns)
     order = [row[0] for row in finding.rows]
@@ -313,12 +262,12 @@ def _has_intervals(finding: Finding) -> bool:
 
 def _quote(finding: Finding) -> str:
     """Return the value of the first measure, those of the next embeddings, and the chance level."""
-    column, texts = finding.measures[0], {key: number.text for key, number in finding.numbers.items()}
+    column, texts = finding.measures[0], {key: str(number) for key, number in finding.numbers.items()}
     low, high = texts["low"], texts["high"]
     value, unit = low if low == high else f"{low} to {high}", PERCENT * _is_percent(column)
     if unit:
         value = f"{value}{unit} {share_text(column)}"
-    elif finding.kind == VALUE or _measures_text(finding) != column.by_text:
+    elif finding.kind in ("result.value", "result.named_value") or _measures_text(finding) != column.by_text:
         value = f"{column.noun_in_sentence} {value}"
     parts = [f"{list_names(finding.others)} {texts['next']}{unit}"] if "next" in texts else []
     if "chance" in texts:
@@ -336,19 +285,19 @@ def _is_percent(column: Column) -> bool:
 
 def share_text(column: Column) -> str:
     """Return the whole that a share refers to, with its parameters."""
-    return column.share.format(n_neighbors=parameter_value(column.parameters, "n_neighbors"))
+    return column.share.format(n_neighbors=column.settings.get(NEIGHBORS_PARAMETER))
 
 
-def _warning(finding: Finding, with_names: bool) -> str:
+def _warning(finding: Finding, with_names: bool = True) -> str:
     """Return the warning of a card, after the embeddings that it is about."""
     column, numbers = finding.measures[0], finding.numbers
     ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
     text = column.warning.format(lost=f"{' to '.join(ends)}{PERCENT}")
-    count, total = len(finding.subject), int(numbers["embeddings"].value)
+    count, total = len(finding.subject), int(numbers["embeddings"])
     if not with_names or total == 1:
         return text
     everywhere = "both maps" if total == 2 else f"all {number_word(total)} maps"
-    names = list_names(finding.subject) if is_listed(finding.subject) else f"{count} of {total} maps"
+    names = list_names(finding.subject) if count <= MAX_LISTED_NAMES + 1 else f"{count} of {total} maps"
     return f"on {everywhere if count == total else names}, {_lower_first(text)}"
 
 
@@ -358,7 +307,7 @@ def _warning_values(finding: Finding) -> str:
     ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
     title = title_in_sentence(column.noun or column.title)
     text = "" if "{lost}" in column.warning else f"{title} {' to '.join(ends)}{PERCENT * _is_percent(column)}"
-    if finding.kind == CHANCE:
+    if finding.kind == "result.chance":
         text = f"{text}{': ' * bool(text)}not {'significantly ' * _has_intervals(finding)}better than chance"
     return f" ({text})" * bool(text)
 
@@ -378,22 +327,37 @@ def _lower_first(text: str) -> str:
     return text[:1].lower() + text[1:] if starts_so else text
 
 
-# One value.
-
-
-# Which embeddings are best by one measure.
-
-
-def embedding_order(view: ResultView) -> tuple[str, ...]:
-    """Return the computed embeddings in the order of every report; see ``ResultView.ranked``."""
-    return view.ranked
+FIELDS: Mapping[str, Callable[[Finding], str]] = {
+    "names": _subject_text,
+    "best": lambda finding: "these" if len(finding.subject) > 1 else _subject_text(finding),
+    "are": lambda finding: "are" if len(finding.subject) > 1 else "is",
+    "have": lambda finding: "have" if len(finding.subject) > 1 else "has",
+    "show": lambda finding: "show" if len(finding.subject) > 1 else "shows",
+    "by": lambda finding: f" {by}" if (by := _by(finding)) else "",
+    "By": lambda finding: capitalized(_by(finding)),
+    "lead": _lead_text,
+    "quote": _quote,
+    "with_p": lambda finding: f" ({finding.numbers['p']})" if "p" in finding.numbers else "",
+    "adjusted": lambda finding: (
+        f"adjusted for all {finding.numbers['tests']:,} tests" if "tests" in finding.numbers else "two-sided"
+    ),
+    "least": lambda finding: "least clear: " * (len(finding.rows) > 2),
+    "alone": lambda finding: " for this measure" * (len(finding.measures) == 1),
+    "significantly": lambda finding: "significantly " * _has_intervals(finding),
+    "warning": _warning,
+    "values": _warning_values,
+    "reason": lambda _: "",
+    "standing": _standing_text,
+}
 
 
 # The answer to each question.
 
 
-def verdict(view: ResultView) -> list[Answer]:
+def verdict(view: ResultView, in_full: bool = True) -> list[Answer]:
     """Return the findings of a report: an answer to each question, in order, and the cautions.
+
+    Without ``in_full``, or of many embeddings, an answer is about the one measure that stands for its question.
 
     An embedding is best if it is in the best set of ``Results.ranking``. If the measures of a question have different
     best sets, each set is named with its measures; their intersection is the best set of no measure.
@@ -401,58 +365,66 @@ def verdict(view: ResultView) -> list[Answer]:
     named, is_counted, answers = set[str](), False, list[Answer]()
     for question, columns in groupby(view.by_goal, key=lambda column: column.topic):
         columns_of_question = [column for column in columns if column.ranks and column.compared_values]
-        findings = _question_findings(view, question, columns_of_question) if columns_of_question else []
+        findings = _question_findings(view, question, columns_of_question, in_full) if columns_of_question else []
         for place, finding in enumerate(findings):
-            if finding.kind == BEST_MAP and named.issuperset(finding.subject):  # equal maps are named once
-                findings[place] = replace(finding, kind=BEST)
+            if finding.kind == "result.best_map" and named.issuperset(finding.subject):  # equal maps are named once
+                findings[place] = replace(finding, kind="result.best")
             if finding.kind in REPEATED and is_counted:  # the number of tests is said once
-                findings[place] = replace(finding, kind=REPEATED[finding.kind])
-            named.update(finding.subject if finding.kind == BEST_MAP else ())
+                findings[place] = replace(finding, kind=f"{finding.kind}_again")
+            named.update(finding.subject if finding.kind == "result.best_map" else ())
             is_counted |= finding.kind in REPEATED
         answers += [Answer(question or "Other", tuple(findings))] if findings else []
     stated = {
-        row for answer in answers for finding in answer.findings if finding.kind in NOISES for row in finding.rows
+        row
+        for answer in answers
+        for finding in answer.findings
+        if finding.kind in ("result.noise", "result.alone_noise", "result.named_noise")
+        for row in finding.rows
     }
     warnings = [*_warnings(view, stated), *_remarks(view, named)]
     return [*answers, *([Answer("Caution", tuple(warnings))] if warnings else [])]
 
 
-def _question_findings(view: ResultView, question: str, columns: list[Column]) -> list[Finding]:
+def _question_findings(view: ResultView, question: str, columns: list[Column], in_full: bool) -> list[Finding]:
     """Return the findings of one question."""
     contenders = [name for name in view.contenders if name not in view.unranked]
     if len(contenders) == 1:
         return _lone_findings(view, question, columns, contenders[0])
     total = _numbers_of_question(view, columns)
-    columns = columns if len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
+    columns = columns if in_full and len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
     any_tested = any(view.best_set(column).tested for column in view.main_columns)
     by_outcome: dict[str, list[Column]] = {}
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
     for column in columns:
         ranking, outcome = measure_ranking(view, column), ""
         if len(column.compared_values) == 1:
-            outcome = ONLY_VALUE
+            outcome = "result.only_value"
         elif is_noise(column):
-            outcome = NOISE
+            outcome = "result.noise"
         elif is_tied(view, column):
-            outcome = TIED
+            outcome = "result.tied"
         elif ranking is None:
             texts = {column.format_value(column.values[name]) for name in column.compared_values}
-            outcome = SAME_VALUE if len(texts) == 1 else ""
+            outcome = "result.same_value" if len(texts) == 1 else ""
         elif not ranking.others:
-            outcome = NO_DIFFERENCE if ranking.tested else SAME_VALUE
+            outcome = "result.no_difference" if ranking.tested else "result.same_value"
         elif not ranking.tested and any_tested:
-            outcome = UNTESTED
+            outcome = "result.untested"
         else:
             rankings.setdefault(frozenset(ranking.best), []).append(ranking)
         if outcome:
             by_outcome.setdefault(outcome, []).append(column)
     findings = _best_findings(view, question, list(rankings.values()), total)
+    mixing = [column for column in columns if column.aims_at_chance]
+    if mixing and all(is_poor(column, column.cells[name]) for column in mixing for name in column.compared_values):
+        rows = rows_of(mixing, contenders)
+        findings.insert(0, Finding("result.unmixed", question, tuple(contenders), tuple(mixing), {}, rows))
     for outcome, outcome_columns in by_outcome.items():
-        if outcome in (ONLY_VALUE, UNTESTED):
+        if outcome in ("result.only_value", "result.untested"):
             findings += [_quoted(view, outcome, question, [column], total) for column in outcome_columns]
         else:
             findings.append(_quoted(view, outcome, question, outcome_columns, total))
-    findings += _poor_findings(view, question, rankings, by_outcome.get(NO_DIFFERENCE, []))
+    findings += _poor_findings(view, question, rankings, by_outcome.get("result.no_difference", []))
     return findings
 
 
@@ -461,22 +433,25 @@ def _lone_findings(view: ResultView, question: str, columns: list[Column], name:
     total = _numbers_of_question(view, columns)
     noise = [column for column in columns if is_at_chance(column, column.cells[name])]
     clear = [column for column in columns if column not in noise]
-    findings = [_quoted(view, VALUE, question, [leading_column(clear)], total)] if clear else []
-    findings += [_quoted(view, ALONE_NOISE, question, noise, total)] if noise else []
+    kinds = (
+        ("result.value", "result.alone_noise") if len(view.names) == 1 else ("result.named_value", "result.named_noise")
+    )
+    findings = [_quoted(view, kinds[0], question, [leading_column(clear)], total)] if clear else []
+    findings += [_quoted(view, kinds[1], question, noise, total)] if noise else []
     if clear and all(is_poor(column, column.cells[name]) for column in clear):
-        findings.append(Finding(ALONE_POOR, question, (name,), tuple(clear), {}, rows_of(clear, [name])))
+        findings.append(Finding("result.alone_poor", question, (name,), tuple(clear), {}, rows_of(clear, [name])))
     return findings
 
 
 def _best_findings(
-    view: ResultView, question: str, groups: list[list[MeasureRanking]], total: Mapping[str, Number]
+    view: ResultView, question: str, groups: list[list[MeasureRanking]], total: Mapping[str, Any]
 ) -> list[Finding]:
     """Return which embeddings are best by which measures: a finding for each best set, and what is borderline."""
     groups = sorted(groups, key=lambda group: -len(group))
     is_disagreement = any({*a[0].best}.isdisjoint(b[0].best) for a, b in combinations(groups, 2))
     columns = [ranking.column for group in groups for ranking in group]
     rows = rows_of(columns, view.contenders)
-    findings = [Finding(DISAGREE, question, (), tuple(columns), {}, rows)] if is_disagreement else []
+    findings = [Finding("result.disagree", question, (), tuple(columns), {}, rows)] if is_disagreement else []
     for place, group in enumerate(groups[:MAX_LISTED_GROUPS]):
         finding = _group_finding(view, question, group, total)
         borderline = _borderline_findings(view, question, group, finding)
@@ -484,26 +459,23 @@ def _best_findings(
             numbers = {key: number for key, number in finding.numbers.items() if key not in ("next", "chance")}
             finding = replace(finding, numbers=numbers, others=())
             added = tuple(name for name in finding.subject if name not in groups[0][0].best)
-            if finding.kind == BEST_SET and all(_is_led_by(view, ranking, groups[0][0].best) for ranking in group):
-                finding = replace(finding, kind=ALSO_BEST, subject=added)
+            first = {*groups[0][0].best}
+            leads = all(first <= {*r.best} and view.best_set(r.column).best[0] in first for r in group)
+            if finding.kind == "result.best_set" and leads:
+                finding = replace(finding, kind="result.also_best", subject=added)
         findings.append(finding)
         findings += _unjudged_findings(question, group, total)
         findings += borderline
     further = [ranking.column for group in groups[MAX_LISTED_GROUPS:] for ranking in group]
     if further:
-        numbers = {"count": Number(len(further), str(len(further)))}
-        findings.append(Finding(FURTHER_SETS, question, (), tuple(further), numbers, rows_of(further, view.contenders)))
+        numbers = {"count": len(further)}
+        findings.append(
+            Finding("result.further_sets", question, (), tuple(further), numbers, rows_of(further, view.contenders))
+        )
     return findings
 
 
-def _is_led_by(view: ResultView, ranking: MeasureRanking, names: Sequence[str]) -> bool:
-    """Return whether some embeddings are all in the best set of a measure, and have its best value."""
-    return {*names} <= {*ranking.best} and view.best_set(ranking.column).best[0] in names
-
-
-def _group_finding(
-    view: ResultView, question: str, group: list[MeasureRanking], total: Mapping[str, Number]
-) -> Finding:
+def _group_finding(view: ResultView, question: str, group: list[MeasureRanking], total: Mapping[str, Any]) -> Finding:
     """Return which embeddings are best by the measures of one best set, with the values of one of these."""
     main = leading_column([ranking.column for ranking in group])
     order = sorted(group, key=lambda ranking: ranking.column is not main)
@@ -514,18 +486,20 @@ def _group_finding(
     next_best = (max if column.higher else min)(others, key=column.values.__getitem__, default="")
     next_names = [name for name in others if column.is_tie(column.values[name], column.values[next_best])]
     numbers = dict(total) | value_numbers(column, subject, next_best)
-    kind = BEST_SET
+    kind = "result.best_set"
     if not quoted.tested:
-        kind = BEST_VALUE
+        kind = "result.best_value"
     elif all(ranking.clear for ranking in group):
-        kind = BEST_MAP if quoted.same_map else BEST
+        kind = "result.best_map" if quoted.same_map else "result.best"
     elif len(subject) == 1 or quoted.same_map:
-        kind = BEST_TESTED
+        kind = "result.best_tested"
     else:
         p_values = [
             p for r in group for name, p in view.best_set(r.column).p_values.items() if name in r.best and p < 1
         ]
-        numbers |= {"p": Number(min(p_values), p_words(min(p_values), len(p_values) > 1))} if p_values else {}
+        if p_values:
+            p = p_text(min(p_values))
+            numbers["p"] = Number(min(p_values), p.replace("p =", "p ≥") if len(p_values) > 1 else p)
     columns = [ranking.column for ranking in group]
     rows, names = rows_of(columns, view.contenders), tuple(next_names) if next_best else ()
     return Finding(kind, question, subject, quoted_first(columns, column), numbers, rows, names)
@@ -536,18 +510,13 @@ def quoted_first(columns: Sequence[Column], column: Column) -> tuple[Column, ...
     return (column, *(other for other in columns if other is not column))
 
 
-def p_words(p: float, is_smallest: bool) -> str:
-    """Return the p of a best set: that of one member, or the smallest of several."""
-    return p_text(p).replace("p =", "p ≥") if is_smallest else p_text(p)
-
-
 def _has_better_outsider(ranking: MeasureRanking) -> bool:
     """Return whether an embedding outside the best set has a better value than one in the set."""
     values = ranking.column.values
     return any(ranking.column.better(values[other], values[name]) for other in ranking.others for name in ranking.best)
 
 
-def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mapping[str, Number]) -> Iterator[Finding]:
+def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mapping[str, Any]) -> Iterator[Finding]:
     """Yield which embeddings could not be tested, by the measures of one best set."""
     columns_by_names: dict[tuple[str, ...], list[Column]] = {}
     for ranking in group:
@@ -557,7 +526,7 @@ def _unjudged_findings(question: str, group: list[MeasureRanking], total: Mappin
         numbers = {} if len(columns) == len(group) else dict(total)
         measures = tuple(columns) if numbers else ()
         rows = tuple((column.measure, column.parameters, name) for column in columns for name in names)
-        yield Finding(UNJUDGED, question, names, measures, numbers, rows)
+        yield Finding("result.unjudged", question, names, measures, numbers, rows)
 
 
 def _borderline_findings(
@@ -568,16 +537,15 @@ def _borderline_findings(
     is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
         tests = len(view.pair_p_values)
-        numbers = {
-            "p_ranking": Number(line.p_ranking, p_text(line.p_ranking)),
-            "p_compare": Number(line.p_compare, probability(line.p_compare)),
-        }
-        numbers |= {"tests": Number(tests, f"{tests:,}")} if tests > 1 else {}
-        numbers |= {"measures": Number(1, "one")} if len(quoted.measures) == 1 else {}
+        numbers: dict[str, Any] = {"p_ranking": line.p_ranking, "p_compare": line.p_compare}
+        numbers |= {"tests": tests} if tests > 1 else {}
+        numbers |= {"measures": 1} if len(quoted.measures) == 1 else {}
         if is_many:
-            numbers |= {"count": Number(len(lines), f"{len(lines):,}")}
+            numbers["count"] = len(lines)
             rows = tuple(row for line in lines for row in line.rows)
-            yield Finding(MANY_BORDERLINE, question, (line.best,), (line.column,), numbers, rows, (line.other,))
+            yield Finding(
+                "result.many_borderline", question, (line.best,), (line.column,), numbers, rows, (line.other,)
+            )
             return
         columns = tuple(same.column for same in lines if same.other == line.other)
         measures_by_other: dict[str, set[str]] = {}
@@ -586,23 +554,23 @@ def _borderline_findings(
         others = [name for name, names in measures_by_other.items() if names == measures_by_other[line.other]]
         rows = tuple(row for same in lines if same.other in others for row in same.rows)
         outside = len({name for ranking in group for name in ranking.others})
-        numbers |= {"outside": Number(outside, f"{outside:,}")}
+        numbers["outside"] = outside
         is_quoted = quoted.subject == (line.best,) and {*others} == {*quoted.others}
-        yield Finding(BORDERLINE, question, (line.best,), columns, numbers, rows, () if is_quoted else tuple(others))
+        yield Finding(
+            "result.borderline", question, (line.best,), columns, numbers, rows, () if is_quoted else tuple(others)
+        )
         lines = [same for same in lines if same.other not in others]
     if lines:
-        numbers = {"count": Number(len(lines), f"{len(lines):,}")}
+        numbers = {"count": len(lines)}
         rows = tuple(row for line in lines for row in line.rows)
-        yield Finding(ALSO_BORDERLINE, question, (), tuple(line.column for line in lines), numbers, rows)
+        yield Finding("result.also_borderline", question, (), tuple(line.column for line in lines), numbers, rows)
 
 
-def _quoted(
-    view: ResultView, kind: str, question: str, columns: Sequence[Column], total: Mapping[str, Number]
-) -> Finding:
+def _quoted(view: ResultView, kind: str, question: str, columns: Sequence[Column], total: Mapping[str, Any]) -> Finding:
     """Return a finding on some measures with the values of one of these: of all embeddings, or of the best ones."""
     main = leading_column(columns)
     subject = tuple(name for name in view.ranked if name in main.compared_values)
-    if kind == UNTESTED:
+    if kind == "result.untested":
         subject = tuple(name for name in subject if name in view.best_set(main).best)
     numbers = {**total, **value_numbers(main, subject)}
     return Finding(kind, question, subject, quoted_first(columns, main), numbers, rows_of(columns, view.contenders))
@@ -621,24 +589,24 @@ def _poor_findings(
     columns = list(dict.fromkeys(column.measure for column, _ in pairs))
     measures = tuple(column for column in view.by_goal if column.measure in columns)
     subject = tuple(name for name in view.ranked if any(name == other for _, other in pairs))
-    kind = EVEN_BEST_POOR if rankings and not alike else ALL_POOR
+    kind = "result.even_best_poor" if rankings and not alike else "result.all_poor"
     rows = tuple((column.measure, column.parameters, name) for column, name in pairs)
     return [Finding(kind, question, subject, measures, {}, rows)]
 
 
-def rows_of(columns: Iterable[Column], names: Sequence[str]) -> tuple[Row, ...]:
+def rows_of(columns: Iterable[Column], names: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
     """Return the keys of the rows of some measures and embeddings that have a value."""
     return tuple((c.measure, c.parameters, name) for c in columns for name in names if name in c.values)
 
 
-def _numbers_of_question(view: ResultView, columns: Sequence[Column]) -> dict[str, Number]:
+def _numbers_of_question(view: ResultView, columns: Sequence[Column]) -> dict[str, Any]:
     """Return how many measures a question has, and k where they were run at several."""
-    scaled = any(parameter_value(column.parameters, NEIGHBORS_PARAMETER) == str(view.k) for column in columns)
-    numbers = {"measures": Number(len(columns), number_word(len(columns))), **_count_embeddings(view)}
-    return numbers | ({"k": Number(view.k or 0, str(view.k))} if scaled and len(view.scales) > 1 else {})
+    scaled = any(column.settings.get(NEIGHBORS_PARAMETER) == str(view.k) for column in columns)
+    numbers = {"measures": len(columns), **_count_embeddings(view)}
+    return numbers | ({"k": view.k or 0} if scaled and len(view.scales) > 1 else {})
 
 
-def value_numbers(column: Column, names: Sequence[str], next_best: str = "") -> dict[str, Number]:
+def value_numbers(column: Column, names: Sequence[str], next_best: str = "") -> dict[str, Any]:
     """Return the smallest and the largest value of some embeddings, the next one, and the chance level, as printed.
 
     There are enough decimals that the next value differs from them by two units.
@@ -717,7 +685,7 @@ def _caution_kind(column: Column, name: str) -> str:
     cell = column.cells.get(name)
     if not column.ranks or not column.warning or cell is None or cell.missing:
         return ""
-    return CHANCE if is_at_chance(column, cell) else CAUTION if is_poor(column, cell) else ""
+    return "result.chance" if is_at_chance(column, cell) else "result.caution" if is_poor(column, cell) else ""
 
 
 def _caution(view: ResultView, kind: str, column: Column, names: Sequence[str]) -> Finding:
@@ -730,10 +698,9 @@ def _caution(view: ResultView, kind: str, column: Column, names: Sequence[str]) 
     return Finding(kind, "Caution", tuple(names), (column,), numbers, rows_of([column], names))
 
 
-def _count_embeddings(view: ResultView) -> dict[str, Number]:
+def _count_embeddings(view: ResultView) -> dict[str, Any]:
     """Return the number of embeddings that can be best."""
-    count = len([name for name in view.contenders if name not in view.unranked])
-    return {"embeddings": Number(count, f"{count:,}")}
+    return {"embeddings": len([name for name in view.contenders if name not in view.unranked])}
 
 
 def _is_all_chance(view: ResultView, name: str) -> bool:
@@ -745,10 +712,12 @@ def _is_all_chance(view: ResultView, name: str) -> bool:
 def _all_chance_finding(view: ResultView, names: Sequence[str]) -> Finding:
     """Return that some embeddings are not better than chance by any measure."""
     columns = tuple(column for column in view.main_columns if column.ranks and not column.aims_at_chance)
-    return Finding(ALL_CHANCE, "Caution", tuple(names), columns, _count_embeddings(view), rows_of(columns, names))
+    return Finding(
+        "result.all_chance", "Caution", tuple(names), columns, _count_embeddings(view), rows_of(columns, names)
+    )
 
 
-def _warnings(view: ResultView, stated: set[Row]) -> list[Finding]:
+def _warnings(view: ResultView, stated: set[tuple[str, ...]]) -> list[Finding]:
     """Return the first caution on each embedding, those on several embeddings once; except what is stated already."""
     by_name = {name: [(c.measure, c.parameters) for _, c in _caution_keys(view, name)] for name in view.ranked}
     columns = {(column.measure, column.parameters): column for column in view.main_columns}
@@ -763,27 +732,48 @@ def _warnings(view: ResultView, stated: set[Row]) -> list[Finding]:
         if key is not None and key not in findings and len(findings) < MAX_LISTED_CAUTIONS:
             names = [other for other in view.ranked if key in by_name[other]]
             kinds = {_caution_kind(columns[key], other) for other in names}
-            findings[key] = _caution(view, CHANCE if kinds == {CHANCE} else CAUTION, columns[key], names)
+            findings[key] = _caution(
+                view, "result.chance" if kinds == {"result.chance"} else "result.caution", columns[key], names
+            )
     return list(findings.values())
 
 
 def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
     """Yield which embeddings failed, show nothing, are the same map or the data, and that nothing was tested."""
     if view.failed:
-        reason = next(iter(view.failed.values())).rstrip(".") if len(view.names) == 1 else ""
-        yield Finding(FAILED, "Caution", tuple(view.failed), reason=reason)
+        yield _failed_finding(view, view.failed)
     if view.collapsed:
-        yield Finding(COLLAPSED, "Caution", view.collapsed)
+        yield Finding("result.collapsed", "Caution", view.collapsed)
     for names in view.same_maps:
         if not {*names} <= {*view.unranked} and not named.issuperset(names):
-            yield Finding(SAME_MAP, "Caution", names)
+            yield Finding("result.same_map", "Caution", names)
     if view.reference:
-        yield Finding(REFERENCE, "Caution", view.reference)
+        yield Finding("result.reference", "Caution", view.reference)
     rankings = measure_rankings(view)
     if rankings and not any(ranking.tested for ranking in rankings):
         columns = [ranking.column for ranking in rankings]
-        kind = NOT_TESTED if any(column.has_any_interval for column in columns) else NO_INTERVALS
+        kind = "result.not_tested" if any(column.has_any_interval for column in columns) else "result.no_intervals"
         yield Finding(kind, "Caution", (), (), {}, rows_of(columns, view.contenders))
+
+
+def _failed_finding(view: ResultView, names: Iterable[str], with_reason: bool = False) -> Finding:
+    """Return which embeddings could not be computed, and of a single one why."""
+    reasons = [view.failed[name].rstrip(".") for name in names] if with_reason or len(view.names) == 1 else []
+    return Finding(
+        "result.failed", "Caution", tuple(names), numbers={"reason": "".join(f": {text}" for text in reasons)}
+    )
+
+
+def missing_findings(view: ResultView) -> Iterator[Finding]:
+    """Yield which computed embeddings have no value by which measures; measures of the same embeddings together."""
+    columns_by_names: dict[tuple[str, ...], list[Column]] = {}
+    for column in view.by_goal:
+        names = tuple(name for name in view.ranked if name not in column.values)
+        columns_by_names.setdefault(names, []).append(column)
+    for names, columns in columns_by_names.items():
+        if names:
+            titles = tuple(column.title_in_sentence for column in columns)
+            yield Finding("result.missing", "Caution", names, tuple(columns), {"measures": titles})
 
 
 def standing(view: ResultView, name: str) -> Finding:
@@ -792,29 +782,36 @@ def standing(view: ResultView, name: str) -> Finding:
     Measures at chance level, without a test where others have it, and that depend on ties do not count.
     """
     remark = next(
-        (f for f in _remarks(view, set()) if f.kind in (FAILED, COLLAPSED, REFERENCE) and name in f.subject), None
+        (
+            f
+            for f in _remarks(view, set())
+            if f.kind in ("result.failed", "result.collapsed", "result.reference") and name in f.subject
+        ),
+        None,
     )
     if remark is not None:
-        return replace(remark, subject=(name,), reason=view.failed.get(name, "").rstrip("."))
+        return (
+            _failed_finding(view, [name], with_reason=True) if name in view.failed else replace(remark, subject=(name,))
+        )
     rankings = [ranking for ranking in measure_rankings(view) if name in ranking.column.values]
     tested = any(ranking.tested for ranking in rankings)
     rankings = [r for r in rankings if r.tested == tested and name not in r.unjudged and not is_noise(r.column)]
-    numbers: dict[str, Number] = {}
+    numbers: dict[str, Any] = {}
     for topic, part in groupby(rankings, key=lambda ranking: ranking.column.topic):
         places = [name in ranking.best for ranking in part]
         if any(places):
             text = "" if all(places) else f"{sum(places)} of {len(places)}"
             numbers[topic or "other measures"] = Number(sum(places), text)
     columns = [ranking.column for ranking in rankings]
-    kind, reason = STANDING if tested else VALUE_STANDING, ""
+    kind = "result.standing" if tested else "result.value_standing"
     if len([other for other in view.contenders if other not in view.unranked]) < 2:
-        kind = ALONE_STANDING if len(view.contenders) < 2 else ONLY_STANDING
+        kind = "result.alone_standing" if len(view.contenders) < 2 else "result.only_standing"
     elif not any(ranking.others for ranking in rankings):
-        kind, numbers = NO_STANDING, {}
-        reason = f" except {list_names(view.collapsed)}" if view.collapsed else ""
+        kind = "result.no_standing"
+        numbers = {"reason": f" except {list_names(view.collapsed)}" if view.collapsed else ""}
     elif not numbers and any(name in view.best_set(column).best for column in view.main_columns):
-        kind = DOUBTFUL_STANDING
-    return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders), reason=reason)
+        kind = "result.doubtful_standing"
+    return Finding(kind, "", (name,), tuple(columns), numbers, rows_of(columns, view.contenders))
 
 
 def missing_reason(view: ResultView, column: Column, name: str) -> str:
@@ -917,47 +914,40 @@ def is_smallest(row: Mapping[str, Any]) -> bool:
 
 
 def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
-    """Return that the p of a test is the smallest that its resamples can give, in words."""
-    resamples_text = count_noun(int(row["n_resamples"]), resample_noun(row, scheme))
-    return f"{p_text(float(row['p_value']))} is the smallest that {resamples_text} can give"
+    """Return the smallest p that the resamples of a test can give, if p is that or it is above the level; else ""."""
+    count = int(row["n_resamples"])
+    if not is_smallest(row) and not (count and 1 / (count + 1) > LEVEL):
+        return ""
+    smallest = float(row["p_value"]) if is_smallest(row) else 1 / (count + 1)
+    return f"{p_text(smallest)} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
 
 
 def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str:
     """Return the limit that the number of resamples sets to p, where a p is at it, in words; else an empty text."""
-    return "; ".join(dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests if is_smallest(row)))
+    return "; ".join(filter(None, dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests)))
 
 
 NULL_DATA_NAMES = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
 
 
-def noise_finding(null: str, p: float, alpha: float, kind: str = "") -> str:
-    """Return the conclusion from the p of a noise test, after a name: never that an embedding is reliable."""
-    if p > alpha:
-        return f"is not distinguished from noise ({NULL_DATA_NAMES.get(null, null)}, {kind}{p_text(p)})"
-    claims = {"columns": "shows that the columns are not independent", "gaussian": "shows more than one Gaussian cloud"}
-    return f"{claims.get(null, f'shows more than {null}')} ({kind}{p_text(p)})"
-
-
 def noise_text(row: Mapping[str, Any], results: Results, display_name: str | None = None) -> str:
     """Return the result of a noise test of an embedding, and for how many points, with an optional display name."""
-    name, null, p = display_name or row["embedding"], row["variable"], float(row["p_value"])
-    adjusted = float(row["p_adjusted"])
-    limit = f"; {limit_text(row)}" if is_smallest(row) else ""
-    p, kind = (adjusted, "adjusted ") if adjusted == adjusted and adjusted != p else (p, "")
-    if p != p:
-        return f"{name}: no noise test."
-    if p > LEVEL:
-        return f"{name} {noise_finding(null, p, LEVEL, kind)}{limit}."
-    flags = results._reliability.get(row["embedding"], {}).get("like_noise")
-    flags_of_scored = None if flags is None else flags[flags.notna()]
-    points = ""
-    if flags_of_scored is not None:
-        count_text = (
-            f"{int(flags_of_scored.sum()):,} of {len(flags_of_scored):,} points are not distinguished from noise"
-        )
-        points = (
-            f"; {count_text}"
-            if flags_of_scored.any()
-            else f"; all {len(flags_of_scored):,} points are distinguished from noise"
-        )
-    return f"{name} {noise_finding(null, p, LEVEL, kind)}{points}{limit}."
+    return noise_finding(row, results, display_name or row["embedding"]).text
+
+
+def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Finding:
+    """Return the conclusion from a noise test, and how many points are like noise: never that a map is reliable."""
+    null, p, adjusted = row["variable"], float(row["p_value"]), float(row["p_adjusted"])
+    is_adjusted = not math.isnan(adjusted) and adjusted != p
+    p = adjusted if is_adjusted else p
+    if math.isnan(p):
+        return record_finding("noise.not_tested", name=name)
+    flags, points = results._reliability.get(row["embedding"], {}).get("like_noise"), ""
+    if flags is not None and p <= LEVEL:
+        flags = flags[flags.notna()]
+        count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
+        points = f"; {count if flags.any() else f'all {len(flags):,} points are distinguished from noise'}"
+    kind = "none" if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
+    texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
+    limit = f"; {text}" if (text := limit_text(row)) else ""
+    return record_finding(f"noise.map_{kind}", p=p, points=points, limit=limit, **texts)

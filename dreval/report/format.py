@@ -17,6 +17,7 @@ from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable,
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
+MAX_DECIMALS = 4  # of a number with some significant digits
 _NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 
 
@@ -90,6 +91,17 @@ def half_width(value: float, low: float, high: float, places: int) -> str:
     return f"{format_fixed(low, places)} to {format_fixed(high, places)}"
 
 
+def keep_equations(text: str, blank: str = "\u00a0") -> str:
+    """Return text whose equations, as "k = 15" and "p = .03", have another blank, at which no line breaks.
+
+    Examples
+    --------
+    >>> keep_equations("best (p = .03, k = 10), a <b>", "~")
+    'best (p~=~.03, k~=~10), a <b>'
+    """
+    return re.sub(r"(?<=\w) ([=<≤≥]) (?=\S)", rf"{blank}\1{blank}", text)
+
+
 def without_zero(number: str) -> str:
     """Return a number below one without the zero before the point, to be short.
 
@@ -114,6 +126,24 @@ def percent(share: float, extra_decimals: int = 0) -> str:
         return f"{value:.{1 + extra_decimals}g}" if value >= 0.001 else "less than 0.001"
     text = f"{_round_half_up(value, extra_decimals):f}"
     return "more than 99" if share < 1 and float(text) == 100 else text
+
+
+def significant(value: float, digits: int) -> str:
+    """Return a number with some significant digits, at most four decimals, and no zero before the point.
+
+    Examples
+    --------
+    >>> significant(0.12345, 2), significant(12.345, 3), significant(1.0, 2), significant(0.00001, 2)
+    ('.12', '12.3', '1.0', '<.0001')
+    """
+    size = abs(value)
+    if value != value or size >= 1e6:
+        return true_minus(f"{value:.{digits - 1}e}")
+    if 0 < size < 0.5 * 10**-MAX_DECIMALS:
+        return f"<{without_zero(f'{10**-MAX_DECIMALS:.{MAX_DECIMALS}f}')}" if value > 0 else "0"
+    power = math.floor(math.log10(size)) if size else digits - 1
+    places = min(max(digits - 1 - power, 0), MAX_DECIMALS)
+    return without_zero(true_minus(f"{value:,.{places}f}"))
 
 
 def probability(p: float, alpha: float = 0.05) -> str:

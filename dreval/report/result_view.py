@@ -102,6 +102,11 @@ class Column:
     unranked: frozenset[str] = frozenset()  # embeddings that are not compared: the data, and those in one place
     chance_is_estimated: bool = False  # whether chance is a mean of random permutations, with a random error
 
+    @cached_property
+    def settings(self) -> dict[str, str]:
+        """The parameters by name, as the table of the result has them."""
+        return parameters_of(self.parameters)
+
     @property
     def higher(self) -> bool:
         """Whether higher values are better."""
@@ -317,17 +322,21 @@ def measure_title(name: str) -> str:
     return f"{card.title} ({card.symbol})"
 
 
+def measure_phrase(name: str) -> str:
+    """Return the title of a measure within a sentence; a name without a card is unchanged."""
+    return title_in_sentence(MEASURES.card(name).title) if name in MEASURES else name
+
+
 def measure_text(rows: Any) -> str:
     """Return the title of a measure with its parameters, and its direction where lower is better."""
-    card: Any = MEASURES.card(rows["measure"].iloc[0])
-    parameters = parameter_text(str(rows["parameters"].iloc[0]))
-    title = title_in_sentence(card.title)
-    return ", ".join(
-        filter(None, [title, parameters, "" if card.direction == "higher" else DIRECTIONS[card.direction]])
-    )
+    name, parameters = str(rows["measure"].iloc[0]), parameter_text(str(rows["parameters"].iloc[0]))
+    direction = MEASURES.card(name).direction
+    parts = [measure_phrase(name), parameters, "" if direction == "higher" else DIRECTIONS[direction]]
+    return ", ".join(filter(None, parts))
 
 
 NEIGHBORS_PARAMETER = "n_neighbors"
+PARAMETER_NAMES = {NEIGHBORS_PARAMETER: "k = ", "n_splits": "folds = "}  # in print
 
 
 class BestSet(NamedTuple):
@@ -605,17 +614,12 @@ def _target_keys(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -
     return [*dict.fromkeys(t if t in TARGETS else row["target"] for t, row in zip(targets, rows, strict=True))]
 
 
-def parameter_value(parameters: str, name: str) -> str | None:
-    """Return the value of one parameter in ``name=value, name=value``."""
-    return parameters_of(parameters).get(name)
-
-
 def without_parameter(parameters: str, name: str) -> str:
     """Return the parameters except one."""
     return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
 
 
-def parameter_text(parameters: str, *, full: bool = False) -> str:
+def parameter_text(parameters: str | Mapping[str, Any], *, full: bool = False) -> str:
     """Return parameters as they are printed: the number of neighbors, and those that are no defaults, or all of them.
 
     Examples
@@ -623,20 +627,21 @@ def parameter_text(parameters: str, *, full: bool = False) -> str:
     >>> parameter_text("n_triplets=200"), parameter_text("n_neighbors=15, n_triplets=50")
     ('', 'k = 15, n_triplets=50')
     """
-    parts = [part for part in parameters.split(", ") if full or part not in _default_parameters()]
-    return ", ".join(parts).replace("n_neighbors=", "k = ").replace("n_splits=", "folds = ")
+    settings, defaults = parameters_of(parameters) if isinstance(parameters, str) else parameters, _default_parameters()
+    chosen = {name: value for name, value in settings.items() if full or (name, str(value)) not in defaults}
+    return ", ".join(f"{PARAMETER_NAMES.get(name, f'{name}=')}{value}" for name, value in chosen.items())
 
 
 @cache
-def _default_parameters() -> frozenset[str]:
-    """Return the defaults of all measures, as parameters are written, except numbers of neighbors."""
+def _default_parameters() -> frozenset[tuple[str, str]]:
+    """Return the defaults of all measures, by name and value, except numbers of neighbors."""
     pairs = (pair for card in MEASURES.cards() for pair in card.parameters.items())
-    return frozenset(f"{name}={value}" for name, value in pairs if name != NEIGHBORS_PARAMETER)
+    return frozenset((name, str(value)) for name, value in pairs if name != NEIGHBORS_PARAMETER)
 
 
 def neighbors_of(column: Column) -> int | None:
     """Return the number of neighbors of a column, None where the measure has none."""
-    text = parameter_value(column.parameters, NEIGHBORS_PARAMETER)
+    text = column.settings.get(NEIGHBORS_PARAMETER)
     return int(text) if text is not None and text.isdigit() else None
 
 
@@ -682,13 +687,10 @@ def same_maps(results: Results) -> tuple[tuple[str, ...], ...]:
 
 
 def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unranked: Iterable[str] = ()) -> Column:
-    """Return one column of the rows of one measure; without a card its properties are read from the table."""
+    """Return one column of the rows of one measure; without a card its properties are read from the rows."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     with_direction = [row for row in rows if row["direction"]]
-    low, high = (
-        with_direction[0]["lower"] if with_direction else math.nan,
-        with_direction[0]["upper"] if with_direction else math.nan,
-    )
+    low, high = (with_direction[0].get(end, math.nan) if with_direction else math.nan for end in ("lower", "upper"))
     bounds = card.bounds if card else (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
     direction = with_direction[0]["direction"] if with_direction else card.direction if card else "higher"
     return Column(
@@ -710,6 +712,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
 def _cell(row: Mapping[str, Any]) -> MeasuredValue:
     value = float(row["value"])
     if not math.isfinite(value):
-        return MeasuredValue(math.nan, note=row["note"] or "not computed")
+        return MeasuredValue(math.nan, note=row.get("note") or "not computed")
     keys = {"low": "conf_low", "high": "conf_high", "chance": "chance", "worst": "worst", "best": "best"}
-    return MeasuredValue(value, note=row["note"], **{key: float(row[name]) for key, name in keys.items()})
+    numbers = {key: float(row.get(name, math.nan)) for key, name in keys.items()}
+    return MeasuredValue(value, note=row.get("note", ""), **numbers)

@@ -21,33 +21,7 @@ from dreval.report.result_view import read_results
 
 
 def write_report(results: Results, path: str | Path, title: str | None = None) -> Path:
-    r"""Write a report.
-
-    Parameters
-    ----------
-    results : Results
-        The result of ``Evaluation.run``.
-    path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` for a text, whose figures are in a folder next to
-        it, ``report-figures`` for ``report.md``.
-    title : str, optional
-        The heading; "Four embeddings of digits" or the like by default.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
-
-    Notes
-    -----
-    The file loads nothing from elsewhere, contains no time, and is the same for the same result, byte by byte, as are
-    the files next to it. Sentences on an embedding follow from its numbers by rules (``report.findings``).
-    O(n) time and memory for each embedding.
+    """Write the report of a result; see ``Results.report``.
 
     Examples
     --------
@@ -63,30 +37,7 @@ def write_report(results: Results, path: str | Path, title: str | None = None) -
 
 
 def write_comparison(comparison: Comparison, path: str | Path, title: str | None = None) -> Path:
-    """Write the report of a comparison.
-
-    Parameters
-    ----------
-    comparison : Comparison
-        The result of ``dreval.compare``, ``Results.compare`` or ``Study.compare``.
-    path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` for a text with a folder of figures next to it.
-    title : str, optional
-        The heading; "Comparison of three embeddings" or the like by default.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
-
-    Notes
-    -----
-    The file contains no time and is the same for the same comparison, byte by byte.
+    """Write the report of a comparison; see ``Comparison.report``.
 
     Examples
     --------
@@ -103,60 +54,13 @@ def write_comparison(comparison: Comparison, path: str | Path, title: str | None
 
 
 def write_study(study: Any, path: str | Path, title: str | None = None) -> Path:
-    """Write the report of a study.
-
-    Parameters
-    ----------
-    study : Study
-        The study; the finished part of it is reported.
-    path : str or Path
-        Where to write: ``.html`` for one self-contained page with figures, ``.md`` for its tables and sentences.
-    title : str, optional
-        The heading; "Five methods on four data sets" or the like by default.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
-
-    Notes
-    -----
-    The file loads nothing. O(cells) time and memory, and one figure for each measure.
-    """
+    """Write the report of a study; see ``Study.report``."""
     target, folder = page_target(path)
     return write_document(target, study_report(study, target.name, title, folder), folder)
 
 
 def write_sweep(sweep: Sweep, path: str | Path, title: str | None = None) -> Path:
-    """Write the report of a sweep.
-
-    Parameters
-    ----------
-    sweep : Sweep
-        The result of ``dreval.sweep``.
-    path : str or Path
-        Where to write: ``.html`` for one self-contained page; ``.md`` for a text with a folder of figures next to it.
-    title : str, optional
-        The heading; "Sweep of three settings of isomap" or the like by default.
-
-    Returns
-    -------
-    Path
-        The file.
-
-    Raises
-    ------
-    InputError
-        If the suffix is neither, the folder does not exist, or the path is a folder.
-
-    Notes
-    -----
-    The file loads nothing, contains no time and is the same for the same sweep, byte by byte.
+    """Write the report of a sweep; see ``Sweep.report``.
 
     Examples
     --------

@@ -1016,9 +1016,9 @@ class Study(Record):
         return plot_study(self, kind, ax, figsize, **options)
 
     def report(self, path: str | Path, *, title: str | None = None) -> Path:
-        """Write a self-contained page (.html), or a text (.md) with a folder of figures next to it.
+        """Write the report of the finished part: comparison, values, state of the cells, notes and recipe.
 
-        It holds the comparison, every value, the state of the cells, the notes, and the recipe.
+        %(report)s
 
         Examples
         --------

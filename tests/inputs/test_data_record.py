@@ -254,7 +254,7 @@ def test_notes_describe_unusual_data() -> None:
     assert tuple(map(str, record.notes)) == (
         "2 of 4 columns are constant ('c', 'y').",
         f"Column 'id' carries {100 * share[0]:.1f} % of the total variance; data are never scaled.",
-        "1 row repeats an earlier one.",
+        "1 row repeats an earlier one: copies count as separate points, so intervals may be too short.",
     )
     assert any(str(note).startswith("Column 'id' looks like row ids") for note in as_data(frame).notes)
 

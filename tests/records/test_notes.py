@@ -59,10 +59,13 @@ def test_one_reason_has_one_code() -> None:
     assert [text.partition(":")[0] for text in texts] == ["no interval", "no test", "not decided"]
 
 
+COPIES = "{} an earlier one: copies count as separate points, so intervals may be too short."
+
+
 def test_values_render_by_number() -> None:
     """Singular and plural have different texts; tuples have commas, notes within a note their sentences."""
-    assert str(note("data.repeated", rows=1)) == "1 row repeats an earlier one."
-    assert str(note("data.repeated", rows=2)) == "2 rows repeat an earlier one."
+    assert str(note("data.repeated", rows=1)) == COPIES.format("1 row repeats")
+    assert str(note("data.repeated", rows=2)) == COPIES.format("2 rows repeat")
     inner = note_from_error(UndefinedMeasure("labels", "must be classes", "numbers", "Pass text."))
     several = note("runs.failed", failed=2, runs=3, reasons=[inner, inner])
     assert str(several).endswith("all means: " + " / ".join([str(inner)] * 2))

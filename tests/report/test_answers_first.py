@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 import dreval
-from dreval.report.documents.evaluation import printed_table, question_columns
+from dreval.report.best_sets import question_columns
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.findings import missing_reason, verdict
 from dreval.report.result_view import read_results
 

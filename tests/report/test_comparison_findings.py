@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
 from typing import Any
@@ -16,39 +17,19 @@ import dreval
 from dreval.comparison.tables import attainable_p
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
-from dreval.report.comparison_findings import (
-    BEST_RANK,
-    BETTER,
-    BORDERLINE,
-    DECIDED_BY,
-    EQUIVALENCE_BORDERLINE,
-    EQUIVALENCE_OPEN,
-    EQUIVALENT,
-    FURTHER_PAIRS,
-    LARGER,
-    MARGIN_COUNTS,
-    NO_DIFFERENCE,
-    OVERALL_ONLY,
-    POWERLESS,
-    PROBABLY_BETTER,
-    SAME_MAP,
-    SAME_VALUES,
-    TIED,
-    WITHOUT_INTERVALS,
-    ComparisonFinding,
-    comparison_answers,
-)
+from dreval.report.comparison_findings import comparison_answers
 from dreval.report.comparison_view import decisive_pairs, measures_by_question
 from dreval.report.documents.comparison import comparison_summary
+from dreval.report.findings import Finding, phrases
 from dreval.report.render.markup import sentence
 
 MEASURES = ("trustworthiness", "continuity", "spearman_distance", "knn_accuracy")
 CARDLESS = ("first", "second")
 VERDICT_KINDS = {
-    "equivalent": {EQUIVALENT},
-    "better": {LARGER},
-    "worse": {LARGER},
-    "not shown": {EQUIVALENCE_OPEN, EQUIVALENCE_BORDERLINE},
+    "equivalent": {"comparison.equivalent"},
+    "better": {"comparison.larger"},
+    "worse": {"comparison.larger"},
+    "not shown": {"comparison.equivalence_open", "comparison.equivalence_borderline"},
 }
 
 
@@ -62,11 +43,11 @@ def significant(rows: pd.DataFrame) -> set[tuple[str, str]]:
     return pairs
 
 
-def all_findings(comparison: Comparison) -> list[ComparisonFinding]:
+def all_findings(comparison: Comparison) -> list[Finding]:
     return [finding for answer in comparison_answers(comparison) for finding in answer.findings]
 
 
-def pairs_of_clauses(finding: ComparisonFinding) -> set[tuple[str, str]]:
+def pairs_of_clauses(finding: Finding) -> set[tuple[str, str]]:
     return {pair for left, right in finding.clauses for pair in itertools.product(left, right)}
 
 
@@ -76,9 +57,18 @@ def check_findings(comparison: Comparison) -> set[str]:
     pairs = {name: decisive_pairs(comparison, name) for name in comparison.measures}
     expected = {(name, *pair) for name in comparison.measures for pair in significant(pairs[name])}
     claimed = {
-        (name, *pair) for f in findings if f.kind == BETTER for name in f.measures for pair in pairs_of_clauses(f)
+        (name, *pair)
+        for f in findings
+        if f.kind == "comparison.better"
+        for name in f.measures
+        for pair in pairs_of_clauses(f)
     }
-    counted = {(name, first, second) for f in findings if f.kind == FURTHER_PAIRS for name, first, second, _ in f.rows}
+    counted = {
+        (name, first, second)
+        for f in findings
+        if f.kind == "comparison.further_pairs"
+        for name, first, second, _ in f.rows
+    }
 
     assert claimed <= expected
     assert {(name, frozenset(pair)) for name, *pair in claimed}.isdisjoint(
@@ -101,53 +91,51 @@ def comparison_columns(comparison: Comparison) -> dict[str, Any]:
     return {name: column_of(comparison, name) for name in comparison.measures}
 
 
-def check_finding(
-    comparison: Comparison, finding: ComparisonFinding, pairs: dict[str, pd.DataFrame], alpha: float
-) -> None:
+def check_finding(comparison: Comparison, finding: Finding, pairs: dict[str, pd.DataFrame], alpha: float) -> None:
     """Recompute one finding."""
     text = sentence(finding.text)
     assert re.fullmatch(r"[^{}]*\.", text), text
     assert "  " not in text
-    if finding.kind == BETTER:
+    if finding.kind == "comparison.better":
         names = {name for clause in finding.clauses for part in clause for name in part}
         assert len(pairs[finding.measures[0]]) == 1 or all(name in text for name in names) or "others" in text
         assert {(key[0], frozenset(key[1:3])) for key in finding.rows} == {
             (name, frozenset(pair)) for name in finding.measures for pair in pairs_of_clauses(finding)
         }
-    elif finding.kind == NO_DIFFERENCE:
+    elif finding.kind == "comparison.no_difference":
         assert not any(significant(pairs[name]) for name in finding.measures)
         rows = pd.concat([pairs[name] for name in finding.measures])
         p = rows["p_adjusted"].fillna(rows["p_value"]).min()
         printed = re.search(r"p (?:= |< ?)(\d*\.?\d+)", text)
         assert printed is not None, text
         assert float(printed[1]) == pytest.approx(p, abs=0.0006)
-    elif finding.kind == BORDERLINE:
+    elif finding.kind == "comparison.borderline":
         (key,) = finding.rows
         rows = pairs[key[0]]
         row = rows[(rows["first"] == key[1]) & (rows["second"] == key[2])].iloc[0]
         assert row["p_value"] <= alpha < row["p_adjusted"]
         pair = key[1:3] if row["difference"] > 0 else key[2:0:-1]
         assert f"{pair[0]} over {pair[1]}" in text
-    elif finding.kind == TIED:
+    elif finding.kind == "comparison.tied":
         for name, first, second, _ in finding.rows:
             assert tie_ranges_overlap(comparison, name, first, second)
             assert {frozenset((first, second))} <= {frozenset(pair) for pair in significant(pairs[name])}
-    elif finding.kind == BEST_RANK:
+    elif finding.kind == "comparison.best_rank":
         for name in finding.measures:
             standing = comparison.of(comparison.standing, name)
             best = standing.loc[standing["mean_rank"] == standing["mean_rank"].min(), "embedding"]
-            assert {*best} == {*finding.clauses[0][0]}
+            assert {*best} == {*finding.subject}
             assert f"{standing['mean_rank'].min():.2f}" in text
-    elif finding.kind in (SAME_MAP, SAME_VALUES):
-        assert len(finding.clauses[0][0]) > 1
+    elif finding.kind in ("comparison.same_map", "comparison.same_values"):
+        assert len(finding.subject) > 1
     elif finding.kind in {kind for kinds in VERDICT_KINDS.values() for kind in kinds}:
         for name, first, second, test in finding.rows:
             rows = comparison.of(comparison.pairs, name)
             row = rows[(rows["first"] == first) & (rows["second"] == second) & (rows["test"] == test)].iloc[0]
             assert finding.kind in VERDICT_KINDS[row["equivalence"]]
             if row["equivalence"] == "not shown":
-                assert (row["p_equivalence"] <= alpha) == (finding.kind == EQUIVALENCE_BORDERLINE)
-    elif finding.kind == POWERLESS:
+                assert (row["p_equivalence"] <= alpha) == (finding.kind == "comparison.equivalence_borderline")
+    elif finding.kind == "comparison.powerless":
         attainable = comparison.recipe["attainable"]
         assert {*finding.measures} == {name for name, p in attainable.items() if p > alpha}
         needed = re.search(r"(\d+) data sets would be enough", text)
@@ -156,17 +144,88 @@ def check_finding(
             smallest = attainable_p(comparison.pairs, comparison.families, adjust, n)
             best = [smallest.xs(name, level="name").min() for name in finding.measures]
             assert (max(best) <= alpha) == enough or n <= 2
-    elif finding.kind == DECIDED_BY:
+    elif finding.kind == "comparison.decided_by":
         assert any(p <= alpha for p in comparison.recipe["attainable"].values())
-    elif finding.kind == OVERALL_ONLY:
+    elif finding.kind == "comparison.overall_only":
         assert not significant(pairs[finding.measures[0]])
-    elif finding.kind == PROBABLY_BETTER:
+    elif finding.kind == "comparison.probably_better":
         for name, first, second, _ in finding.rows:
             rows = comparison.of(comparison.pairs, name)
             row = rows[
                 (rows["test"] == "bayes") & rows["first"].isin([first, second]) & rows["second"].isin([first, second])
             ]
             assert row["better"].item() == first
+    elif finding.kind == "comparison.probably_equal":
+        for row in rows_of(comparison, finding):
+            assert row["p_rope"] > 1 - alpha
+    elif finding.kind == "comparison.probably_open":
+        for name in finding.measures:
+            rows = comparison.of(comparison.pairs, name)
+            assert (rows.loc[rows["test"] == "bayes", ["p_first", "p_rope", "p_second"]] <= 1 - alpha).all().all()
+    elif finding.kind == "comparison.further_pairs":
+        assert f"{len(finding.rows):,} more" in text
+    elif finding.kind == "comparison.no_other_pair":
+        stated = {name: {frozenset(row[1:3]) for row in finding.rows if row[0] == name} for name in finding.measures}
+        for name, names in stated.items():
+            better = {frozenset(pair) for pair in significant(pairs[name])}
+            tested = {frozenset(pair) for pair in zip(pairs[name]["first"], pairs[name]["second"], strict=True)}
+            assert names == tested - better
+            assert better
+    elif finding.kind == "comparison.margin_counts":
+        kinds = [row["equivalence"] for row in rows_of(comparison, finding)]
+        inside, open_ = kinds.count("equivalent"), kinds.count("not shown")
+        counts = (len(kinds), inside, len(kinds) - inside - open_, open_)
+        assert [int(number.replace(",", "")) for number in re.findall(r"[\d,]*\d", text)] == [*counts]
+    elif finding.kind in ("comparison.untested", "comparison.without_intervals", "comparison.overall"):
+        assert not any(len(pairs[name]) for name in finding.measures)
+        lacking = {name for name in finding.subject if has_no_interval(comparison, name)}
+        assert lacking == {*finding.subject}
+    elif finding.kind == "result.collapsed":
+        assert comparison.results is not None
+        maps = comparison.results.embeddings
+        assert {*finding.subject} == {name for name in names_of(comparison) if np.ptp(maps[name], axis=0).max() == 0}
+    else:
+        assert finding.kind in CAUTIONS, finding.kind
+        is_across, margin = bool(comparison.families), comparison.recipe.get("margin")
+        assert (finding.kind == "comparison.datasets_sampled") <= is_across
+        assert (finding.kind == "comparison.held_fixed") <= (not is_across)
+        assert (finding.kind == "comparison.margin_choice") <= bool(margin)
+        left = any(len(rows) > len(significant(rows)) for rows in pairs.values())
+        assert (finding.kind == "comparison.no_proof") <= left
+
+
+CAUTIONS = (
+    *("comparison.datasets_sampled", "comparison.held_fixed", "comparison.margin_choice"),
+    "comparison.no_proof",
+)
+
+
+def test_every_kind_of_finding_has_a_check() -> None:
+    """A new sentence on a comparison needs a check that recomputes it."""
+    source = inspect.getsource(check_finding)
+    checked = {*re.findall(r'"(comparison\.\w+)"', source), *CAUTIONS, *itertools.chain(*VERDICT_KINDS.values())}
+    assert checked == {kind for kind in phrases() if kind.startswith("comparison.")}
+
+
+def rows_of(comparison: Comparison, finding: Finding) -> list[dict[str, Any]]:
+    """Return the rows of pairs of a finding."""
+    rows = {}
+    for name in finding.measures:
+        for row in comparison.of(comparison.pairs, name).to_dict("records"):
+            rows[name, row["first"], row["second"], row["test"]] = row
+    return [rows[key] for key in finding.rows]
+
+
+def names_of(comparison: Comparison) -> set[str]:
+    """Return the embeddings of a comparison."""
+    return {*comparison.standing["embedding"]}
+
+
+def has_no_interval(comparison: Comparison, name: str) -> bool:
+    """Return whether some value of an embedding has no interval."""
+    assert comparison.results is not None
+    table = comparison.results.table
+    return bool(table.loc[(table["embedding"] == name) & (table["test"] == ""), "conf_low"].isna().any())
 
 
 def tie_ranges_overlap(comparison: Comparison, name: str, first: str, second: str) -> bool:
@@ -233,12 +292,12 @@ def test_findings_over_given_data_sets_are_true_and_complete(k: int, n: int) -> 
     ]
     table = pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
     kinds = check_findings(dreval.compare(table, direction="higher"))
-    assert (POWERLESS in kinds) == (n < 5)
+    assert ("comparison.powerless" in kinds) == (n < 5)
 
 
 def check_letters(comparison: Comparison) -> None:
     """The printed table has letters, which no significant pair shares, wherever a sentence only counts pairs."""
-    if not any(finding.kind == FURTHER_PAIRS for finding in all_findings(comparison)):
+    if not any(finding.kind == "comparison.further_pairs" for finding in all_findings(comparison)):
         return
     for name in comparison.measures:
         letters = comparison.of(comparison.standing, name).set_index("embedding")["letters"]
@@ -265,9 +324,15 @@ def test_findings_on_one_data_set_are_true_and_complete(seed: int, count: int) -
     margin = {"trustworthiness": 0.02, "spearman_distance": 0.1}
     kinds = check_findings(within(seed, count)) | check_findings(within(seed, count, margin=margin))
     kinds |= check_findings(within(seed, count, baseline="e1"))
-    assert BETTER in kinds
-    assert (SAME_MAP in kinds) == (count > 2)
-    assert kinds & {EQUIVALENT, LARGER, EQUIVALENCE_OPEN, EQUIVALENCE_BORDERLINE, MARGIN_COUNTS}
+    assert "comparison.better" in kinds
+    assert ("comparison.same_map" in kinds) == (count > 2)
+    assert kinds & {
+        "comparison.equivalent",
+        "comparison.larger",
+        "comparison.equivalence_open",
+        "comparison.equivalence_borderline",
+        "comparison.margin_counts",
+    }
 
 
 def test_a_printed_comparison_of_five_fits_a_screen() -> None:
@@ -332,7 +397,7 @@ def test_settings_of_one_measure_count_once() -> None:
     check_findings(comparison)
     assert len(comparison.measures) == 6
     for finding in all_findings(comparison):
-        at_every = finding.kind == BETTER and len(finding.measures) == 6
+        at_every = finding.kind == "comparison.better" and len(finding.measures) == 6
         assert ("both measures at every k" in finding.text) == at_every
         assert "six measures" not in finding.text
 
@@ -342,8 +407,8 @@ def test_differences_that_ties_decide_are_named() -> None:
     B = np.random.default_rng(0).integers(0, 2, (80, 6))
     embeddings = {"b1": B[:, :1], "b2": B[:, :2], "rb": np.random.default_rng(1).integers(0, 2, (80, 2))}
     comparison = dreval.Evaluation(B, embeddings, random_state=0).run("continuity", tests=None).compare()
-    assert TIED in check_findings(comparison)
-    (tied,) = (finding for finding in all_findings(comparison) if finding.kind == TIED)
+    assert "comparison.tied" in check_findings(comparison)
+    (tied,) = (finding for finding in all_findings(comparison) if finding.kind == "comparison.tied")
     expected = {
         pair
         for name in comparison.measures
@@ -362,6 +427,33 @@ def test_the_legend_has_the_marks_of_the_table_and_no_others() -> None:
     results = evaluation.run(["stress", "davies_bouldin"], tests=None)
     for options in ({}, {"baseline": "a"}):
         comparison = results.compare(**options)
-        assert WITHOUT_INTERVALS in check_findings(comparison)
+        assert "comparison.without_intervals" in check_findings(comparison)
         text = str(comparison)
         assert bool(re.search(r"\d\*", text)) == bool(re.search(r"^\* ", text, re.MULTILINE))
+
+
+def test_a_map_in_one_place_is_named_in_a_comparison() -> None:
+    """The values of a map in one place say nothing of the data; the first answer names it."""
+    X = np.random.default_rng(0).normal(size=(50, 4))
+    maps = {"flat": np.zeros((50, 2)), "a": X[:, :2], "b": X[:, 1:3]}
+    results = dreval.Evaluation(X, maps, n_neighbors=8, random_state=0).run(["trustworthiness", "continuity"])
+    comparison = results.compare()
+
+    check_findings(comparison)
+    assert "flat shows nothing of the data: all points are in one place." in " ".join(str(comparison).split())
+    assert "flat shows nothing of the data" in comparison.paragraph()
+
+
+def test_pairs_that_do_not_differ_are_stated_across_data_sets() -> None:
+    """Next to significant pairs a sentence says that no other pair differs; not where all differ."""
+    rng = np.random.default_rng(0)
+    levels = {"low": 0.0, "high": 1.0, "also high": 1.0}
+    rows = [(f"d{i}", name, "m", value + 0.1 * rng.normal()) for i in range(12) for name, value in levels.items()]
+    table = pd.DataFrame(rows, columns=["dataset", "embedding", "measure", "value"])
+    comparison = dreval.compare(table, direction="higher")
+    kinds = check_findings(comparison)
+
+    assert {"comparison.better", "comparison.no_other_pair"} <= kinds
+    assert "No other pair differs significantly." in " ".join(str(comparison).split())
+    table.loc[table["embedding"] == "also high", "value"] += 5
+    assert "comparison.no_other_pair" not in check_findings(dreval.compare(table, direction="higher"))

@@ -132,11 +132,15 @@ def test_a_diagram_on_a_page_shades_the_filled_cells(seed):
     """The area of each shade is that of the cells with its counts, and the steps are in their order."""
     table = simulated_shepard(seed)
     drawing = distances_svg(table, "a")
-    runs = re.findall(r"M([\d.]+) ([\d.]+)V([\d.]+)H([\d.]+)V[\d.]+z", drawing)
-    area = sum(abs((float(x2) - float(x1)) * (float(y2) - float(y1))) for x1, y1, y2, x2 in runs)
     left, top, right, bottom = DISTANCE_BOX
+    scale = re.search(rf'transform="translate\({left} {bottom}\) scale\(([\d.]+) -([\d.]+)\)"', drawing)
+    assert scale is not None
+    runs = re.findall(r"M(\d+) (\d+)v(\d+)h1v-\3z", drawing)
+    filled = {(int(x), y) for x, first, length, *_ in runs for y in range(int(first), int(first) + int(length))}
 
-    assert area == pytest.approx((right - left) * (bottom - top) * np.mean(table.counts > 0), rel=0.03)
+    assert filled == {*zip(*np.nonzero(table.counts > 0), strict=True)}
+    assert float(scale[1]) * table.counts.shape[0] == pytest.approx(right - left, abs=0.01)
+    assert float(scale[2]) * table.counts.shape[1] == pytest.approx(bottom - top, abs=0.01)
     assert drawing.count('class="own"') == 1
     assert drawing.partition('class="own"')[2].partition("/>")[0].count("H") == len(table.steps)
 

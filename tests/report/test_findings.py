@@ -8,28 +8,27 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given, settings
-from report_cases import make_results, measure_row, ranked_results, result_views
+from report_cases import FULL, make_results, measure_row, ranked_results, result_views
 
 import dreval
 from dreval.errors import DrevalError
 from dreval.registry import MEASURES
-from dreval.report import findings as kinds
 from dreval.report.documents.evaluation import printed_table
-from dreval.report.findings import cautions, embedding_order, standing, verdict
-from dreval.report.format import format_fixed, percent
+from dreval.report.findings import Number, cautions, missing_findings, phrases, standing, verdict
+from dreval.report.format import format_fixed, percent, probability
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results
 
 ALPHA = 0.05
 NAMES = re.compile("\u2068(.*?)\u2069")
 NUMBER = re.compile(r"(?<![\w.])[−≈]*(?:\d[\d,]*)?\.?\d+(?:e[−+]?\d+)?")
-BEST_KINDS = (kinds.BEST, kinds.BEST_MAP, kinds.BEST_SET, kinds.BEST_TESTED)
-VALUE_KINDS = (kinds.BEST_VALUE, kinds.UNTESTED)
-POOR_KINDS = (kinds.EVEN_BEST_POOR, kinds.ALL_POOR, kinds.ALONE_POOR)
-AT_CHANCE_KINDS = (kinds.NOISE, kinds.ALONE_NOISE, kinds.CHANCE, kinds.ALL_CHANCE)
+BEST_KINDS = ("result.best", "result.best_map", "result.best_set", "result.best_tested")
+VALUE_KINDS = ("result.best_value", "result.untested")
+POOR_KINDS = ("result.even_best_poor", "result.all_poor", "result.alone_poor")
+AT_CHANCE_KINDS = ("result.noise", "result.chance", "result.all_chance")
 BORDERLINE_KINDS = (
-    *(kinds.BORDERLINE, kinds.BORDERLINE_AGAIN, kinds.MANY_BORDERLINE, kinds.MANY_BORDERLINE_AGAIN),
-    kinds.ALSO_BORDERLINE,
+    *("result.borderline", "result.borderline_again", "result.many_borderline", "result.many_borderline_again"),
+    "result.also_borderline",
 )
 
 
@@ -103,75 +102,179 @@ def keys_of(finding):
 
 def check_finding(finding, oracle):
     """Check one finding against the tables."""
-    subject, numbers = set(finding.subject), finding.numbers
-    text = sentence(finding.text)
-    assert "nan" not in text.split()
+    assert "nan" not in sentence(finding.text).split()
     check_numbers(finding)
-    keys = keys_of(finding)
-    if finding.kind in (*BEST_KINDS, kinds.ALSO_BEST):
-        for key in keys:
-            best = oracle.best[key] - oracle.unranked
-            assert subject <= best if finding.kind == kinds.ALSO_BEST else subject == best, text
-        others = set(oracle.names(keys[0])) - subject
-        if finding.kind in (kinds.BEST, kinds.BEST_MAP):
-            assert len(subject) == 1 or is_same_map(oracle.results, subject)
-            assert all(not oracle.undecided[key] - oracle.unranked for key in keys)
-        if finding.others:
-            values = {name: oracle.value(keys[0], name) for name in others - oracle.undecided[keys[0]]}
-            assert numbers["next"].value * oracle.sign(keys[0]) == max(values.values())
-            assert all(value <= min(oracle.value(keys[0], name) for name in subject) for value in values.values())
-        if "p" in numbers:
-            p_values = [p for key in keys for name, p in oracle.p[key].items() if name in oracle.best[key]]
-            assert numbers["p"].value == min(p_values) > ALPHA
-    elif finding.kind in VALUE_KINDS:
-        for key in keys:
-            assert key not in oracle.best
-            top = max(oracle.value(key, name) for name in oracle.names(key))
-            assert all(abs(oracle.value(key, name) - top) < 1e-9 for name in subject)
-    elif finding.kind in (kinds.NO_DIFFERENCE, kinds.SAME_VALUE):
-        for key in keys:
-            names = set(oracle.names(key))
-            decided = oracle.best.get(key, names)
-            assert (
-                names <= decided if finding.kind == kinds.NO_DIFFERENCE else key not in oracle.best or names <= decided
-            )
-    elif finding.kind == kinds.DISAGREE:
-        sets = [oracle.best.get(key, top_of(oracle, key)) - oracle.unranked for key in keys]
-        assert any(left.isdisjoint(right) for left in sets for right in sets)
-    elif finding.kind in BORDERLINE_KINDS:
-        check_borderline(finding, oracle)
-    elif finding.kind in POOR_KINDS:
-        for *key, name in finding.rows:
-            assert oracle.score(tuple(key), name) < 0.5
-    elif finding.kind == kinds.CAUTION:
-        assert all(oracle.score(key, name) < 0.5 for key in keys for name in subject)
-        assert MEASURES.card(keys[0][0]).warning
-    elif finding.kind in AT_CHANCE_KINDS:
-        assert all(oracle.at_chance(key[:2], key[2]) for key in finding.rows if key[2] not in oracle.unranked), text
-    elif finding.kind == kinds.UNJUDGED:
-        assert all(any(name in missing for missing in oracle.undecided.values()) for name in subject)
-    elif finding.kind == kinds.SAME_MAP:
-        assert is_same_map(oracle.results, subject)
-    elif finding.kind == kinds.COLLAPSED:
-        assert all((oracle.results.embeddings[name] == oracle.results.embeddings[name][:1]).all() for name in subject)
-    elif finding.kind == kinds.REFERENCE:
-        assert subject <= {*oracle.results.reference}
-    elif finding.kind == kinds.FAILED:
-        assert subject <= {*oracle.results.failed}
-    elif finding.kind in (kinds.NOT_TESTED, kinds.NO_INTERVALS):
-        assert not oracle.best
-    elif finding.kind == kinds.ONLY_VALUE:
-        assert all(set(oracle.names(key)) == subject for key in keys)
-    elif finding.kind == kinds.VALUE:
-        assert numbers["low"].value == oracle.rows[(*keys[0], *subject)]["value"]
-    elif finding.kind == kinds.TIED:
-        assert all(any(oracle.rows[(*key, name)]["worst"] == oracle.rows[(*key, name)]["worst"]
-                       for name in oracle.names(key)) for key in keys)  # fmt: skip
-    else:
-        assert finding.kind == kinds.FURTHER_SETS
-    if "low" in numbers and finding.kind not in (kinds.CAUTION, kinds.CHANCE, kinds.ALSO_BEST):
-        values = [oracle.rows[(*keys[0], name)]["value"] for name in subject if (*keys[0], name) in oracle.rows]
+    CHECKS[finding.kind](finding, oracle)
+    numbers = finding.numbers
+    if "low" in numbers and finding.kind not in ("result.caution", "result.chance", "result.also_best"):
+        key = keys_of(finding)[0]
+        values = [oracle.rows[(*key, name)]["value"] for name in finding.subject if (*key, name) in oracle.rows]
         assert (numbers["low"].value, numbers["high"].value) == (min(values), max(values))
+
+
+def check_best(finding, oracle):
+    """Check that the embeddings are the best set of each measure, and that the next one has the next best value."""
+    subject, numbers, keys, text = set(finding.subject), finding.numbers, keys_of(finding), sentence(finding.text)
+    for key in keys:
+        best = oracle.best[key] - oracle.unranked
+        assert subject <= best if finding.kind == "result.also_best" else subject == best, text
+    others = set(oracle.names(keys[0])) - subject
+    if finding.kind in ("result.best", "result.best_map"):
+        assert len(subject) == 1 or is_same_map(oracle.results, subject)
+        assert all(not oracle.undecided[key] - oracle.unranked for key in keys)
+    if finding.others:
+        values = {name: oracle.value(keys[0], name) for name in others - oracle.undecided[keys[0]]}
+        assert numbers["next"].value * oracle.sign(keys[0]) == max(values.values())
+        assert all(value <= min(oracle.value(keys[0], name) for name in subject) for value in values.values())
+    if "p" in numbers:
+        p_values = [p for key in keys for name, p in oracle.p[key].items() if name in oracle.best[key]]
+        assert numbers["p"].value == min(p_values) > ALPHA
+
+
+def check_best_value(finding, oracle):
+    """Check that the embeddings have the best value, and that there is no test."""
+    for key in keys_of(finding):
+        assert key not in oracle.best
+        top = max(oracle.value(key, name) for name in oracle.names(key))
+        assert all(abs(oracle.value(key, name) - top) < 1e-9 for name in finding.subject)
+
+
+def check_alike(finding, oracle):
+    """Check that no embedding is outside the best set; where it was not tested, that none is better in print."""
+    for key in keys_of(finding):
+        assert key in oracle.best or finding.kind == "result.same_value"
+        assert set(oracle.names(key)) <= oracle.best.get(key, {*oracle.names(key)})
+
+
+def check_disagreement(finding, oracle):
+    """Check that two measures have no best embedding in common."""
+    sets = [oracle.best.get(key, top_of(oracle, key)) - oracle.unranked for key in keys_of(finding)]
+    assert any(left.isdisjoint(right) for left in sets for right in sets)
+
+
+def check_poor(finding, oracle):
+    """Check that each value is closer to chance than to perfect."""
+    assert finding.rows
+    assert all(oracle.score(row[:2], row[2]) < 0.5 for row in finding.rows)
+
+
+def check_unmixed(finding, oracle):
+    """Check that every map is closer to separate batches than to mixed ones, by each measure of batches."""
+    check_poor(finding, oracle)
+    assert {row[2] for row in finding.rows} <= {*finding.subject}
+    assert all({row[2] for row in finding.rows if row[:2] == key} == {*oracle.names(key)} for key in keys_of(finding))
+
+
+def check_caution(finding, oracle):
+    """Check that each value is closer to chance than to perfect, and that the card has a warning."""
+    assert all(oracle.score(key, name) < 0.5 for key in keys_of(finding) for name in finding.subject)
+    assert MEASURES.card(keys_of(finding)[0][0]).warning
+
+
+def check_at_chance(finding, oracle):
+    """Check that no value is better than chance."""
+    rows = [row for row in finding.rows if row[2] not in oracle.unranked]
+    assert all(oracle.at_chance(row[:2], row[2]) for row in rows), sentence(finding.text)
+
+
+def check_unjudged(finding, oracle):
+    """Check that the embeddings have no test by some measure."""
+    assert all(any(name in missing for missing in oracle.undecided.values()) for name in finding.subject)
+
+
+def check_collapsed(finding, oracle):
+    """Check that all points of each embedding are in one place."""
+    assert all(
+        (oracle.results.embeddings[name] == oracle.results.embeddings[name][:1]).all() for name in finding.subject
+    )
+
+
+def check_same_map(finding, oracle):
+    """Check that the embeddings have the same coordinates up to rotation."""
+    assert is_same_map(oracle.results, finding.subject)
+
+
+def check_reference(finding, oracle):
+    """Check that the embeddings are the data."""
+    assert {*finding.subject} <= {*oracle.results.reference}
+
+
+def check_failed(finding, oracle):
+    """Check that the embeddings failed."""
+    assert {*finding.subject} <= {*oracle.results.failed}
+
+
+def check_only_value(finding, oracle):
+    """Check that no other embedding has a value."""
+    assert all(set(oracle.names(key)) == {*finding.subject} for key in keys_of(finding))
+
+
+def check_value(finding, oracle):
+    """Check the value of the only embedding; next to others it is named."""
+    (name,) = finding.subject
+    assert finding.numbers["low"].value == oracle.rows[(*keys_of(finding)[0], name)]["value"]
+    assert (name in sentence(finding.text)) == (len(oracle.results.names) > 1)
+
+
+def check_lone_noise(finding, oracle):
+    """Check that the only embedding is at chance, and is named next to others."""
+    check_at_chance(finding, oracle)
+    assert (finding.subject[0] in sentence(finding.text)) == (len(oracle.results.names) > 1)
+
+
+def check_tied(finding, oracle):
+    """Check that some value depends on the order of ties."""
+    for key in keys_of(finding):
+        assert any(not math.isnan(oracle.rows[(*key, name)]["worst"]) for name in oracle.names(key))
+
+
+def check_further_sets(finding, oracle):
+    """Check the number of measures, each with a best set."""
+    keys = keys_of(finding)
+    assert finding.numbers["count"] == len(keys) == len({*keys})
+    assert all(oracle.best.get(key, top_of(oracle, key)) for key in keys)
+
+
+def check_missing(finding, oracle):
+    """Check that the embeddings have no value by the measures."""
+    assert all((*key, name) not in oracle.rows for key in keys_of(finding) for name in finding.subject)
+
+
+def check_untested(finding, oracle):
+    """Check that no best set has a test."""
+    assert not oracle.best
+
+
+def check_standing(finding, oracle):
+    """Check that an embedding is called best at the questions whose measures have it in their best set."""
+    (name,) = finding.subject
+    keys_by_topic = {}
+    for column in finding.measures:
+        keys_by_topic.setdefault(column.topic or "other measures", []).append((column.measure, column.parameters))
+    for topic, keys in keys_by_topic.items():
+        n_best = sum(name in oracle.best.get(key, top_of(oracle, key)) for key in keys)
+        number = finding.numbers.get(topic)
+        assert (number.value if number else 0) == n_best
+        assert number is None or (number.text == "") == (n_best == len(keys))
+
+
+def check_no_standing(finding, oracle):
+    """Check that every measure with a test has all embeddings in its best set."""
+    assert all(set(oracle.names(key)) <= oracle.best.get(key, top_of(oracle, key)) for key in keys_of(finding))
+
+
+def check_lone_standing(finding, oracle):
+    """Check that there is no other embedding to compare with, or none of several maps."""
+    results = oracle.results
+    others = {*results.embeddings} - {*results.reference} - {*finding.subject}
+    is_alone = finding.kind == "result.alone_standing"
+    assert not others if is_alone else others <= oracle.unranked
+
+
+def check_doubtful(finding, oracle):
+    """Check that the embedding is in no best set of a measure that counts."""
+    (name,) = finding.subject
+    assert not any(name in oracle.best.get(key, top_of(oracle, key)) for key in keys_of(finding))
 
 
 def check_numbers(finding):
@@ -181,16 +284,23 @@ def check_numbers(finding):
     for share in shares - {""}:
         text = re.sub(re.escape(share).replace(r"\{n_neighbors\}", r"\d+"), "", text)
     counts = [len(names) - places for names in (finding.subject, finding.others) for places in (0, 3)]
-    known_numbers = " ".join([*(number.text for number in finding.numbers.values()), *map(str, counts)])
+    known_numbers = " ".join([*map(printed_number, finding.numbers.values()), *map(str, counts)])
     for number in NUMBER.findall(text):
         assert number.strip("≈") in known_numbers, (text, number, known_numbers)
-    for key, number in finding.numbers.items():
+    for key, number in ((key, number) for key, number in finding.numbers.items() if isinstance(number, Number)):
         for printed in re.findall(r"\d*\.?\d+", number.text) if key in ("low", "high", "next") else ():
             if "than" not in number.text and "e" not in number.text:
                 places = len(printed.partition(".")[2])
                 printed = float(printed) * (-1 if "−" in number.text else 1)
                 error = min(abs(printed - number.value), abs(printed - 100 * number.value))
                 assert error <= max(0.51 * 10.0**-places, 1e-3 * abs(number.value)), (number, text)
+
+
+def printed_number(number):
+    """Return a number of a finding as sentences have it: a count, a p-value, or with its text."""
+    return (
+        f"{number:,}" if isinstance(number, int) else probability(number) if isinstance(number, float) else str(number)
+    )
 
 
 def check_borderline(finding, oracle):
@@ -203,11 +313,11 @@ def check_borderline(finding, oracle):
             assert min(p for p in p_values if p is not None) > ALPHA
     if "p_ranking" in finding.numbers and finding.others:
         key = keys_of(finding)[0]
-        assert finding.numbers["p_ranking"].value == oracle.p[key][finding.others[0]]
+        assert finding.numbers["p_ranking"] == oracle.p[key][finding.others[0]]
         pair = oracle.pairs[(*key, frozenset((finding.subject[0], finding.others[0])))]
-        assert finding.numbers["p_compare"].value == pair
+        assert finding.numbers["p_compare"] == pair
     if "tests" in finding.numbers:
-        assert finding.numbers["tests"].value == len(oracle.pairs)
+        assert finding.numbers["tests"] == len(oracle.pairs)
 
 
 def top_of(oracle, key):
@@ -221,55 +331,76 @@ def is_same_map(results, names):
     return len(names) > 1 and any({*names} <= {*group} for group in read_results(results).same_maps)
 
 
+CHECKS = {
+    **dict.fromkeys((*BEST_KINDS, "result.also_best"), check_best),
+    **dict.fromkeys(VALUE_KINDS, check_best_value),
+    **dict.fromkeys(("result.no_difference", "result.same_value"), check_alike),
+    "result.disagree": check_disagreement,
+    **dict.fromkeys(BORDERLINE_KINDS, check_borderline),
+    **dict.fromkeys(POOR_KINDS, check_poor),
+    "result.unmixed": check_unmixed,
+    "result.caution": check_caution,
+    **dict.fromkeys(AT_CHANCE_KINDS, check_at_chance),
+    **dict.fromkeys(("result.alone_noise", "result.named_noise"), check_lone_noise),
+    "result.unjudged": check_unjudged,
+    "result.same_map": check_same_map,
+    "result.collapsed": check_collapsed,
+    "result.reference": check_reference,
+    "result.failed": check_failed,
+    **dict.fromkeys(("result.not_tested", "result.no_intervals"), check_untested),
+    "result.only_value": check_only_value,
+    **dict.fromkeys(("result.value", "result.named_value"), check_value),
+    "result.tied": check_tied,
+    "result.further_sets": check_further_sets,
+    "result.missing": check_missing,
+    **dict.fromkeys(("result.standing", "result.value_standing"), check_standing),
+    "result.no_standing": check_no_standing,
+    **dict.fromkeys(("result.only_standing", "result.alone_standing"), check_lone_standing),
+    "result.doubtful_standing": check_doubtful,
+}
+
+
+def test_every_kind_of_finding_has_a_check():
+    """A new sentence on a result needs a check that recomputes it."""
+    assert {kind for kind in phrases() if kind.startswith("result.")} == {*CHECKS}
+
+
 def check_document(results):
     """Check every finding of a result, and that no two contradict each other."""
     view, oracle = read_results(results), Oracle(results)
     answers = verdict(view)
+    brief = [finding for answer in verdict(view, in_full=False) for finding in answer.findings]
+    for finding in [*brief, *missing_findings(view)]:
+        check_finding(finding, oracle)
     claims = {}
     for answer in answers:
         for finding in answer.findings:
             check_finding(finding, oracle)
             if finding.kind in (
                 *BEST_KINDS,
-                kinds.NO_DIFFERENCE,
-                kinds.NOISE,
-                kinds.TIED,
+                "result.no_difference",
+                "result.noise",
+                "result.tied",
                 *VALUE_KINDS,
-                kinds.SAME_VALUE,
+                "result.same_value",
             ):
                 for key in keys_of(finding):
                     assert key not in claims, (finding.text, claims[key])
                     claims[key] = finding.text
-            if finding.kind == kinds.SAME_MAP:
+            if finding.kind == "result.same_map":
                 text = "".join(answer.text for answer in answers)
                 assert text.count("the same map") == len([f for a in answers for f in a.findings if "same" in f.kind
-                                                          and f.kind != kinds.SAME_VALUE])  # fmt: skip
+                                                          and f.kind != "result.same_value"])  # fmt: skip
     map_subjects = {
-        finding.subject for answer in answers for finding in answer.findings if finding.kind == kinds.BEST_MAP
+        finding.subject for answer in answers for finding in answer.findings if finding.kind == "result.best_map"
     }
-    assert len(map_subjects) == sum(f.kind == kinds.BEST_MAP for a in answers for f in a.findings)
+    assert len(map_subjects) == sum(f.kind == "result.best_map" for a in answers for f in a.findings)
     for name in view.names:
         for finding in cautions(view, name):
             check_finding(finding, oracle)
-        check_standing(standing(view, name), name, view, oracle)
+        CHECKS[standing(view, name).kind](standing(view, name), oracle)
     check_order(view, oracle)
     check_stars(view, oracle)
-
-
-def check_standing(finding, name, view, oracle):
-    """Check that an embedding is called best at the questions whose measures have it in their best set."""
-    if finding.kind not in (kinds.STANDING, kinds.VALUE_STANDING):
-        return
-    for topic, number in finding.numbers.items():
-        columns = [column for column in finding.measures if (column.topic or "other measures") == topic]
-        sets = [oracle.best.get((c.measure, c.parameters), top_of(oracle, (c.measure, c.parameters))) for c in columns]
-        n_best = sum(name in best for best in sets)
-        assert number.value == n_best > 0
-        assert (number.text == "") == (n_best == len(sets))
-    topics = {column.topic for column in finding.measures}
-    for topic in topics - {*finding.numbers}:
-        columns = [(c.measure, c.parameters) for c in finding.measures if c.topic == topic]
-        assert not any(name in oracle.best.get(key, top_of(oracle, key)) for key in columns)
 
 
 def check_order(view, oracle):
@@ -280,12 +411,12 @@ def check_order(view, oracle):
         for name in view.best_set(column).best:
             places[name].add(column.topic)
             counts[name] += 1
-    order = [name for name in embedding_order(view) if name not in oracle.unranked]
+    order = [name for name in view.ranked if name not in oracle.unranked]
     assert order == sorted(
         [name for name in view.computed if name not in oracle.unranked],
         key=lambda name: (-len(places[name]), -counts[name]),
     )
-    assert {*embedding_order(view)[len(order) :]} == {*view.computed} & oracle.unranked
+    assert {*view.ranked[len(order) :]} == {*view.computed} & oracle.unranked
 
 
 def check_stars(view, oracle):
@@ -306,6 +437,18 @@ def check_stars(view, oracle):
 def test_findings_on_any_tested_values_are_true_and_agree(results):
     """Ties, failures, constant maps, the data, missing intervals and equal maps: every sentence holds."""
     check_document(results)
+
+
+@given(ranked_results(FULL) | ranked_results(FULL, "an_embedding_"))
+@settings(max_examples=5, deadline=None)
+def test_a_printed_result_is_short_whatever_its_values(results):
+    """At most 30 lines for five embeddings and 40 for more, of 80 columns; all of its sentences are true."""
+    check_document(results)
+    lines = str(results).splitlines()
+    assert len(lines) <= (30 if len(results.embeddings) <= 5 else 40), str(results)
+    assert max(map(len, lines)) <= 80, str(results)
+    assert not any(re.search(r"\b[pk]( [=<≤≥])?$", line) for line in lines), str(results)
+    assert len(results.paragraph().split()) <= 160, results.paragraph()
 
 
 @pytest.mark.slow
@@ -559,3 +702,26 @@ def test_half_a_unit_is_rounded_away_from_zero():
     """Sentences and tables round as a reader does who takes a number of the table."""
     assert [format_fixed(value, 2) for value in (0.975, 0.965, -0.285, -0.001)] == ["0.98", "0.97", "−0.29", "0.00"]
     assert [percent(share) for share in (0.965, 0.285, 0.975)] == ["97", "29", "98"]
+
+
+@pytest.mark.parametrize(("values", "is_stated"), [((0.1, 0.3), True), ((0.1, 0.6), False)])
+def test_batches_that_no_map_mixes_are_stated_first(values, is_stated):
+    """The answer on batches begins with it, before the map that is closest to mixed batches."""
+    rows = [measure_row(name, "ilisi", "perplexity=30", value, 0.9) for name, value in zip("ab", values, strict=True)]
+    results = make_results(rows, {"a": np.eye(6)[:, :2], "b": np.eye(6)[:, 1:3]})
+    (answer,) = (answer for answer in verdict(read_results(results)) if answer.question == "Batches")
+
+    check_document(results)
+    assert answer.text.startswith("No map mixes the batches. ") == is_stated
+
+
+@pytest.mark.parametrize(("copies", "is_printed"), [(4, False), (20, True)])
+def test_many_copies_of_rows_are_in_the_short_print(copies, is_printed):
+    """More than a tenth of the rows are told with what follows, fewer only in the full print; measures have titles."""
+    X = np.random.default_rng(0).normal(size=(80, 4))
+    X[:copies] = X[40 : 40 + copies]
+    results = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3]}, n_neighbors=8, random_state=0).run("continuity")
+    sentence_on_copies = f"{copies} rows repeat an earlier one: copies count as separate points"
+
+    assert (sentence_on_copies in " ".join(str(results).split())) == is_printed
+    assert sentence_on_copies in " ".join(str(results.summary(full=True)).split())

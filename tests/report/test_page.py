@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 from html.parser import HTMLParser
@@ -18,8 +19,8 @@ from dreval.errors import InputError
 from dreval.registry import MEASURES
 from dreval.report.best_sets import normalized_score
 from dreval.report.documents.closing import _formula_and_reference
-from dreval.report.findings import cautions, embedding_order, standing, verdict
-from dreval.report.format import short_names
+from dreval.report.findings import cautions, standing, verdict
+from dreval.report.format import short_names, without_zero
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
 from dreval.report.result_view import read_results
@@ -241,7 +242,7 @@ def test_every_value_is_in_the_report(reports):
     page_text = TagParser(page).text
     for value in results.table["value"].dropna():
         assert f"{value:.3f}" in page_text
-        assert f"{value:.3f}" in text
+        assert without_zero(f"{value:.3f}") in text
     assert "no <b>value</b>" in page_text
     assert "no &lt;b&gt;value&lt;/b&gt;" in text
     assert "a class of one point" in page_text
@@ -441,9 +442,9 @@ def test_cards_say_where_an_embedding_is_best_and_warn(reports, case):
     view = read_results(results)
     cards = dict(re.findall(r'<article class="card">\n<h3 title="([^"]*)">(.*?)</article>', page, re.S))
 
-    assert [*cards] == [*embedding_order(view), *view.failed]
+    assert [*cards] == [*view.ranked, *view.failed]
     topics = {column.topic for column in view.main_columns if column.ranks and column.values and column.topic}
-    for name in embedding_order(view):
+    for name in view.ranked:
         warnings_of = cautions(view, name)
         assert str(html_sentence(standing(view, name).predicate)) in cards[name]
         assert str(html_sentence(warnings_of[0].predicate if warnings_of else "")) in cards[name]
@@ -467,7 +468,7 @@ def test_bars_run_from_chance_to_perfect(reports):
     shares = [
         min(max(normalized_score(column, column.values[name], column.cells[name].chance), 0.0), 1.0)
         for column in view.by_goal
-        for name in embedding_order(view)
+        for name in view.ranked
     ]
 
     assert widths == pytest.approx([100 * share for share in shares if share > 0], abs=0.06)
@@ -481,11 +482,93 @@ def test_a_page_of_many_embeddings_draws_the_first_ones(tmp_path):
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
 
     assert re.findall(r'<svg class="map big" viewBox="[^"]*" role="img" aria-label="Map (m\d+),', page) == [
-        *embedding_order(read_results(results))[:8]
+        *read_results(results).ranked[:8]
     ]
-    assert "The first 8 of 12 embeddings; results.plot(names=[…]) draws others." in page
+    points = json.loads(page.partition('id="point-data">')[2].partition("</script>")[0])
+    assert "The first 8 of 12 embeddings." in page
+    assert [other["name"] for other in points["others"]] == [*read_results(results).ranked[8:]]
+    assert all(len(other["levels"]) == len(results.embeddings["m0"]) for other in points["others"])
     assert page.count('<article class="card">') == 12
     assert "<summary>2 more embeddings</summary>" in page
+
+
+def test_measures_have_the_same_names_everywhere(tmp_path):
+    """Print, page, Markdown, LaTeX, the table for a page, and their comparison name measures by the same titles."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    evaluation = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, labels=np.arange(60) % 3, random_state=0)
+    results = evaluation.run(tests=None)
+    comparison = results.compare()
+    titles = [column.title for column in read_results(results).by_goal]
+    texts = {
+        "print": str(results),
+        "full print": str(results.summary(full=True)),
+        "LaTeX": results.to_latex(),
+        "Markdown": results.to_markdown(),
+        "HTML": results.to_html(),
+        "comparison": str(comparison),
+        "LaTeX of the comparison": comparison.to_latex(),
+        "text of the comparison": comparison.report(tmp_path / "c.md").read_text("utf-8"),
+        "page of the comparison": comparison.report(tmp_path / "c.html").read_text("utf-8"),
+        "text": results.report(tmp_path / "r.md").read_text("utf-8"),
+        "page": results.report(tmp_path / "r.html").read_text("utf-8"),
+    }
+
+    assert len(titles) > 8
+    missing = {(kind, title) for kind, text in texts.items() for title in titles if title not in text}
+    assert missing == set()
+    symbols = [column.symbol for column in read_results(results).by_goal if len(column.symbol) > 1]
+    printed = [texts[kind] for kind in ("print", "LaTeX", "Markdown", "HTML", "comparison")]
+    assert [symbol for symbol in symbols for text in printed if symbol in text] == []
+
+
+def test_a_page_has_one_row_of_tests_for_each_embedding(tmp_path):
+    """The rows have the order of the page; each test has its effect and its adjusted p, without constant columns."""
+    rows = [measure_row(n, "continuity", "n_neighbors=5", v, 0.5) for n, v in (("a", 0.7), ("b", 0.9))]
+    tests = [{**row_of_test(n, 0.01, p), "test": t} for t in ("hsic", "kcca") for n, p in (("a", 0.04), ("b", 0.02))]
+    Y = {name: np.random.default_rng(0).normal(size=(30, 2)) for name in "ab"}
+    results = make_results([*rows, *tests], Y, labels=np.arange(30) % 2)
+    page = write_report(results, tmp_path / "r.html").read_text("utf-8")
+    table = page.partition('aria-label="Table of these tests: Tests"')[2].partition("</table>")[0]
+    cells = [re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row) for row in table.split("<tr>")[2:]]
+    text = [[re.sub("<[^>]*>", "", cell) for cell in row] for row in cells]
+
+    assert text == [["b", ".530", ".020", ".530", ".020"], ["a", ".530", ".040", ".530", ".040"]]
+    assert re.findall(r'<span class="label">([^<]*)</span>', table) == [
+        *("Embedding", "HSIC", "Adjusted p", "KCCA", "Adjusted p"),
+    ]
+
+
+def test_sizes_at_which_an_embedding_is_better_are_one_sentence(tmp_path):
+    """Each embedding is named once, with every K at which its bands of differences from all others exclude 0."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([3 * rng.normal(size=(150, 2)), rng.normal(size=(150, 3))])
+    embeddings = {"first": X[:, :2], "noisy": X[:, :2] + rng.normal(size=(150, 2)), "last": X[:, 3:]}
+    results = dreval.Evaluation(X, embeddings, n_neighbors=10, random_state=0).run("r_nx", tests=None)
+    page = write_report(results, tmp_path / "r.html").read_text("utf-8")
+    text = page.partition('id="sizes"')[2].partition('class="lead">')[2].partition("</p>")[0]
+    lead, _, parts = re.sub("<[^>]*>", "", text).rstrip(".").partition(": ")
+
+    better = {name: [] for name in embeddings}
+    table = results.curve_differences
+    for name in embeddings:
+        low = []
+        for _, part in table[table["first"] == name].groupby("second"):
+            low.append(part.set_index("K")["band_low"])
+        for _, part in table[table["second"] == name].groupby("first"):
+            low.append(-part.set_index("K")["band_high"])
+        by_k = pd.concat(low, axis=1)
+        better[name] = [int(k) for k in by_k.index[(by_k > 0).all(axis=1)]]
+    assert lead == "Significantly better than all other maps"
+    expected = {name: ks for name, ks in better.items() if ks}
+    found = {}
+    for part in parts.split("; "):
+        name, _, places = part.partition(" at K = ")
+        ends = [[int(k) for k in place.split(" to ")] for place in re.split(", | and ", places)]
+        found[name] = [
+            k for first, *last in ends for k in range(first, (last or [first])[0] + 1) if k in set(table["K"])
+        ]
+    assert found == expected
+    assert expected
 
 
 @pytest.mark.parametrize(("count", "folded"), [(7, 0), (15, 0), (16, 1), (30, 15)])

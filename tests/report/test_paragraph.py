@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import subprocess
@@ -14,6 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pybtex.database import parse_string
+from report_cases import make_results, measure_row
 
 import dreval
 from dreval.errors import DrevalError
@@ -21,7 +23,7 @@ from dreval.glossary import format_p
 from dreval.references import reference
 from dreval.report.documents.methods import MARKUPS, methods
 from dreval.report.documents.paragraph import MAX_METHODS_WORDS, MAX_WORDS, measure_paragraph
-from dreval.report.findings import BEST, BEST_MAP, BEST_SET, verdict
+from dreval.report.findings import verdict
 from dreval.report.format import p_text
 from dreval.report.result_view import read_results
 
@@ -151,7 +153,7 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
     for answer in verdict(view):
         assert answer.question == "Caution" or f"For {answer.question.lower()}, " in text
         for finding in answer.findings:
-            if finding.kind in (BEST, BEST_MAP, BEST_SET):
+            if finding.kind in ("result.best", "result.best_map", "result.best_set"):
                 assert f"{finding.subject[0]}" in text.partition(f"For {answer.question.lower()}, ")[2]
     rows = full_results.table
     rows = rows[rows["test"] == "hsic"]
@@ -438,4 +440,22 @@ def test_the_only_embedding_that_can_be_judged_is_named_with_its_measure() -> No
     """Next to a map in one place, each value has its measure and its embedding."""
     text = evaluation(flat=np.zeros((60, 2)), first=X[:, :2]).run(["trustworthiness", "continuity"]).paragraph()
 
-    assert re.search(r"For neighbors, (trustworthiness|continuity) of first is \.\d+", text)
+    assert re.search(r"For neighbors, on first, (trustworthiness|continuity) \.\d+", text)
+
+
+def test_a_measure_without_a_value_is_named() -> None:
+    """The paragraph says which embeddings have no value of which measures."""
+    rows = [measure_row(name, "continuity", "n_neighbors=15", 0.8, 0.5) for name in "ab"]
+    rows += [measure_row("a", "knn_accuracy", "", 0.9, 0.1), measure_row("b", "knn_accuracy", "", math.nan, math.nan)]
+    text = make_results(rows, {"a": np.eye(5)[:, :2], "b": np.eye(5)[:, 1:3]}).paragraph()
+
+    assert "b has no value of class accuracy." in text
+
+
+def test_the_smallest_p_is_named_where_no_test_could_reject() -> None:
+    """With nine permutations no p is below .1, whatever the data; the paragraph says so."""
+    labels = (X[:, 0] > 0).astype(int)
+    evaluation_with_labels = dreval.Evaluation(X, {"a": X[:, :2]}, labels=labels, n_neighbors=8, random_state=0)
+    text = evaluation_with_labels.run("continuity", ["hsic"], n_resamples=9).paragraph()
+
+    assert "9 permutations are too few for 1 test of independence: no adjusted p can be below .100." in text

@@ -6,6 +6,7 @@ import functools
 import math
 import re
 import string
+import types
 from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
@@ -24,14 +25,15 @@ from dreval.records.points import LocalDistortion, PerturbationScore, Singularit
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import small, study, sweep, tests
-from dreval.report.record_findings import RECORD_PHRASES, RecordFinding, findings_text, significant
+from dreval.report.findings import Finding, findings_text, noise_finding, phrases
+from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 
 X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 3, 1, 1]
 NUMBER = re.compile(r"(?<![\w.])<?[\N{MINUS SIGN}-]?(?:\d[\d,]*\.\d+|\.\d+|\d[\d,]*)(?!\w)")
 
 
-def text_of(findings: Iterable[RecordFinding]) -> str:
+def text_of(findings: Iterable[Finding]) -> str:
     """Return the findings as plain text."""
     return sentence(findings_text(findings))
 
@@ -54,6 +56,14 @@ def noise(p: float, null: str = "columns", count: int = 99, **options: Any) -> N
 def noise_points(q: tuple[float, ...], family: tuple[float, ...]) -> pd.DataFrame:
     """Return the points of a noise test."""
     return pd.DataFrame({"score": 0.5, "p_family_wise": family, "q": q, "like_noise": [value > 0.05 for value in q]})
+
+
+def noise_of_map(p: float, null: str = "columns", adjusted: float = math.nan, count: int = 99) -> Finding:
+    """Return the finding on one map, of which two of three scored points are like noise."""
+    row = {"embedding": "m", "variable": null, "p_value": p, "p_adjusted": adjusted, "test": "noise"}
+    flags = pd.Series([True, True, False, None], dtype="boolean")
+    results: Any = types.SimpleNamespace(_reliability={"m": {"like_noise": flags}})
+    return noise_finding({**row, "n_resamples": count}, results, "m")
 
 
 def certificate(p: float, held_out: float, count: int = 99) -> Certificate:
@@ -166,7 +176,7 @@ def protocol() -> Any:
     return dreval.protocol.protocol.ProtocolStatus("folder", 1, table, ())
 
 
-Case = tuple[Callable[[], Iterable[RecordFinding]], list[float]]  # findings, and the numbers recomputed by hand
+Case = tuple[Callable[[], Iterable[Finding]], list[float]]  # findings, and the numbers recomputed by hand
 HALVES = {"conf_low": 0.6, "conf_high": 0.8}
 ENDS = list(clopper_pearson(4, 99))
 CASES: dict[str, Case] = {
@@ -205,6 +215,11 @@ CASES: dict[str, Case] = {
         ),
         [0.5, 2.34, 9, 2],
     ),
+    "noise of a map": (lambda: [noise_of_map(0.01)], [0.01, 99, 2, 3]),
+    "noise of a map, Gaussian": (lambda: [noise_of_map(0.02, "gaussian", 0.04, 199)], [0.04, 2, 3]),
+    "noise of a map, other": (lambda: [noise_of_map(0.02, "mine", math.nan, 199)], [0.02, 2, 3]),
+    "noise of a map, none": (lambda: [noise_of_map(0.3, count=9)], [0.3, 0.1, 9]),
+    "noise of a map, not tested": (lambda: [noise_of_map(math.nan)], []),
     "trustability": (
         lambda: small.measure_findings(measure("trustability", 0.1, 0.98, {"n_components": 4})),
         [4, 0.1, 0.98, 0],
@@ -280,7 +295,7 @@ def test_every_number_is_that_of_the_record(case: str) -> None:
     fixed = {
         float(number)
         for finding in findings
-        for literal, *_ in string.Formatter().parse(RECORD_PHRASES[finding.kind])
+        for literal, *_ in string.Formatter().parse(phrases()[finding.kind])
         for number in re.findall(r"\d+", literal)
     }
     unused = set(facts)
@@ -313,13 +328,17 @@ def test_the_cases_have_every_kind() -> None:
     ]
     texts = " ".join(sentence(summary.parts[0].text) for summary in summaries)
     assert "Seeds change nothing in pca: " in sentence(" ".join(study.study_notes(status_with_seeds, full=False)))
-    remaining = set(RECORD_PHRASES) - kinds - {"study.deterministic"}
+    remaining = (
+        {kind for kind in phrases() if not kind.startswith(("result.", "comparison."))}
+        - kinds
+        - {"study.deterministic"}
+    )
     assert {kind.split(".")[0] for kind in remaining} <= {
         "embedding", "map", "dataset", "evaluation", "cost", "method", "protocol", "components", "evaluated", "scores"
     }  # fmt: skip
     remaining = {kind for kind in remaining if kind.split(".")[0] not in ("evaluated", "scores")}  # in tests of both
     for kind in remaining:
-        longest = max((text for text, *_ in string.Formatter().parse(RECORD_PHRASES[kind])), key=len)
+        longest = max((text for text, *_ in string.Formatter().parse(phrases()[kind])), key=len)
         assert longest.strip() in texts.replace("{{", "{"), kind
 
 

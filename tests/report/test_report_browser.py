@@ -19,7 +19,6 @@ from report_cases import simulated_results
 import dreval
 from dreval.geometry.distances import nearest
 from dreval.report.figures.page import MAP_SIZE, fit_points
-from dreval.report.findings import embedding_order
 from dreval.report.result_view import read_results
 from dreval.report.write import write_report
 
@@ -94,6 +93,34 @@ def test_a_page_of_one_or_many_embeddings_fits_a_phone(browser: Browser, tmp_pat
     for width in (320, 390):
         browser.open(path, width)
         assert browser.evaluate("document.documentElement.scrollWidth") <= width
+
+
+def test_the_last_map_shows_any_other_embedding(browser: Browser, tmp_path: Path) -> None:
+    """A list above the last of eight maps draws each other embedding at its places, and the first choice again."""
+    results = simulated_results(names=tuple("abcdefghijkl"), n=60)
+    *_, eighth, _, _, _, last = read_results(results).ranked
+    browser.open(write_report(results, tmp_path / "r.html"), 1100)
+    figure = "document.querySelectorAll('.big')[7].parentElement"
+
+    def choose(place: int) -> str:
+        """Choose an entry of the list, and return the drawn points."""
+        browser.evaluate(
+            f"(s => {{ s.value = {place}; s.dispatchEvent(new Event('change')); }})({figure}.querySelector('select'))"
+        )
+        return str(
+            browser.evaluate(f"[...{figure}.querySelectorAll('.pts path')].map((e) => e.getAttribute('d')).join('')")
+        )
+
+    names = browser.evaluate(f"[...{figure}.querySelectorAll('option')].map((e) => e.textContent)")
+    before, other, after = choose(0), choose(4), choose(0)
+    assert (names[0], names[4], len(names)) == (eighth, last, 5)
+    places = {(int(x), int(y)) for x, y in re.findall(r"M(-?\d+) (-?\d+)h0", other)}
+    assert places == {*map(tuple, fit_points(results.embeddings[last], MAP_SIZE).tolist())}
+    assert before == after != other
+    assert f"of {last}:" in (
+        choose(4) and browser.evaluate(f"{figure}.querySelector('.big').getAttribute('aria-label')")
+    )
+    assert not [event for event in browser.events if event["method"] == "Runtime.exceptionThrown"]
 
 
 def test_the_page_has_no_messages_and_no_requests(browser: Browser, page: Path) -> None:
@@ -285,7 +312,7 @@ def test_every_table_sorts(browser: Browser, pages: dict[str, Path], kind: str) 
 
 def map_selector(results: dreval.Results, name: str) -> str:
     """Return the expression of the map of an embedding."""
-    place = embedding_order(read_results(results)).index(name)
+    place = read_results(results).ranked.index(name)
     return f"document.querySelector('.big[data-map=\"{place}\"]')"
 
 
@@ -353,7 +380,7 @@ def test_neighbors_are_marked_in_every_embedding(browser: Browser, page: Path, r
         lines = browser.evaluate(f"{drawing}.querySelector('.spokes').getAttribute('d')")
         assert lines.count("L") == len(sets["lost"])
     rows = browser.evaluate("[...document.querySelectorAll('.now tbody tr')].map((r) => r.cells[1].textContent)")
-    order = embedding_order(read_results(results))
+    order = read_results(results).ranked
     assert rows == [str(len(neighbor_sets(results, name, 7)["kept"])) for name in order]
     browser.point(2, 2)
     assert mark_positions(browser, results, "isomap") == NO_MARKS
@@ -410,7 +437,7 @@ def test_a_box_enlarges_one_embedding(browser: Browser, page: Path, results: dre
     """The content of the box fills the map of that embedding, with marks; a double click resets."""
     browser.open(page, 1280)
     views = "[...document.querySelectorAll('.big')].map((e) => e.getAttribute('viewBox'))"
-    drawing, order = map_selector(results, "pca"), embedding_order(read_results(results))
+    drawing, order = map_selector(results, "pca"), read_results(results).ranked
     original = browser.evaluate(views)
     x, y = scroll_to_point(browser, results, "pca", 7)
     browser.drag(x - 20, y - 16, x + 20, y + 16)
@@ -462,7 +489,7 @@ def test_a_point_has_its_name_and_rings_in_every_embedding(
 def test_points_are_accessible_by_keyboard(browser: Browser, page: Path, results: dreval.Results) -> None:
     """A map takes the focus; arrow keys go from point to point, which are announced, pinned and enlarged."""
     browser.open(page, 1280)
-    first = embedding_order(read_results(results))[0]
+    first = read_results(results).ranked[0]
     browser.evaluate("document.querySelector('.big').scrollIntoView()")
     browser.evaluate("[...document.querySelectorAll('#measures summary')].pop().focus()")
     browser.press("Tab")

@@ -104,9 +104,10 @@ def test_any_name_gives_complete_tables(name):
 
 
 def test_symbols_of_measures_are_formulas(results):
-    """HTML has titles with symbols; LaTeX has symbols with a key."""
+    """Rows of measures have titles; over the columns of LaTeX, where these do not fit, are symbols with a key."""
     assert "Local shape, free scale ↓" in results.to_html()
-    latex = results.to_latex()
+    assert "Local shape, free scale ↓ &" in results.to_latex(rows="measures")
+    latex = results.to_latex(rows="embeddings")
     assert r"$R_{\mathrm{C}}$ ↓" in latex
     assert r"$R_{\mathrm{C}}$: local shape, free scale" in latex
     assert r"e\_0" in latex

@@ -20,7 +20,7 @@ from dreval.report.document import (
     TermEntry,
     Terms,
 )
-from dreval.report.findings import embedding_order, metric_text
+from dreval.report.findings import metric_text
 from dreval.report.format import (
     ADJUSTMENTS,
     groups_text,
@@ -36,7 +36,7 @@ MAX_NAMED_SOURCES = 6  # embeddings with the same source that are named; more ar
 
 
 def closing_sections(
-    limits: Sequence[TermEntry] | Sequence[str],
+    limits: Sequence[TermEntry],
     notes: Sequence[str],
     call: str,
     settings: Sequence[TermEntry],
@@ -47,10 +47,7 @@ def closing_sections(
     program = ", ".join(f"{name} {version}" for name, version in versions)
     settings_and_versions = [*settings, *([TermEntry("Versions", program)] if program else [])]
     call_part = Code(call) if call else Paragraph("The call was not recorded with this result.", "note")
-    terms = [entry for entry in limits if isinstance(entry, TermEntry)]
-    sentences = [entry for entry in limits if isinstance(entry, str)]
-    limit_parts: list[Part] = [Terms(terms, "limits")] if terms else []
-    limit_parts += [Items(sentences)] if sentences else []
+    limit_parts = [Terms(limits, "limits")] if limits else []
     yield Section("Conclusions that do not follow", limit_parts, "limits", "Limits")
     yield Section("Notes", [Items(notes, numbered=True)] if notes else [], "notes", "Notes")
     yield Section("Reproduce", [call_part, Terms(settings_and_versions, "settings")], "reproduce", "Reproduce")
@@ -64,6 +61,10 @@ def closing_sections(
 
 
 # Conclusions that do not follow, each with the reason.
+BEST_LIMIT = (
+    "“The best by one measure is the best.”",
+    "Measures ask different things, and the best by one can be last by another.",
+)
 LIMITS = {
     "method": (
         "{first} is the better method.",
@@ -126,7 +127,7 @@ LIMITS = {
 
 def limits(view: ResultView, dimensions: Mapping[str, int]) -> list[TermEntry]:
     """Return conclusions that do not follow, each with the reason; only those that apply."""
-    contenders = [name for name in embedding_order(view) if name in view.contenders]
+    contenders = [name for name in view.ranked if name in view.contenders]
     several, columns = len(contenders) > 1, view.main_columns
     has_interval = [cell.has_interval for column in columns for cell in column.cells.values() if not cell.missing]
     tested = any(view.best_set(column).tested for column in columns)
@@ -175,7 +176,7 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
         ("Neighbors k", scales),
         ("Anchors", f"{int(anchors):,}" if anchors else "all points"),
         ("Seed", "" if recipe.get("random_state") is None else str(recipe["random_state"])),
-        ("Adjustment of p", str(recipe.get("adjust") or "")),
+        ("Adjusted by", ADJUSTMENTS.get(str(recipe.get("adjust")), str(recipe.get("adjust") or ""))),
         ("SHA-256 of the data", str(recipe.get("data_sha256") or "")),
     ]
     return [TermEntry(name, value) for name, value in pairs if value]
@@ -222,6 +223,11 @@ def glossary(view: ResultView) -> list[TermEntry]:
             "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on the map.",
         ),
         (entries, "Chance", "The expected value for a map that has nothing to do with the data."),
+        (
+            entries,
+            "Caution",
+            "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
+        ),
         (methods, f"{view.level} interval", f"Interval for one value, by {methods}."),
         (
             any(not math.isnan(row["worst"]) for row in view.rows),

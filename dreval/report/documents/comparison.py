@@ -16,7 +16,6 @@ from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
 from dreval.report.comparison_findings import (
     CAUTION,
-    LARGER,
     VERDICT_TEXTS,
     comparison_answers,
     verdict_on_margin,
@@ -262,7 +261,8 @@ def _verdict_text(row: Mapping[str, Any], alpha: float, with_p: bool) -> str:
     verdict = verdict_on_margin(row, alpha)
     adjusted = row["p_equivalence_adjusted"]
     p = row["p_equivalence"] if math.isnan(adjusted) else adjusted
-    return f"{VERDICT_TEXTS[verdict]}{f' ({p_text(p, alpha)})' if with_p and verdict != LARGER and p == p else ''}"
+    has_p = with_p and verdict != "comparison.larger" and not math.isnan(p)
+    return VERDICT_TEXTS[verdict] + f" ({p_text(p, alpha)})" * has_p
 
 
 def _measure_rows_table(
@@ -374,12 +374,13 @@ def _best_text(comparison: Comparison, columns: Mapping[str, Column], starred: S
 
 def _notes_on_all(comparison: Comparison) -> list[str]:
     """Return the notes on the whole comparison, or on a measure."""
-    texts = []
+    texts: dict[tuple[str, str], list[str]] = {}  # by measure and code
     for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
         if not (first or test):
             prefix = f"{full_name(measure, parameters)}: " if measure else ""
-            texts += [f"{prefix}{str(note).rstrip('.')}." for note in notes]
-    return texts
+            for note in notes:
+                texts.setdefault((prefix, note.code), []).append(f"{prefix}{str(note).rstrip('.')}")
+    return [f"{first}{f' (and {len(others)} similar)' if others else ''}." for first, *others in texts.values()]
 
 
 def _header(comparison: Comparison) -> list[tuple[str, str]]:

@@ -14,8 +14,6 @@ from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.report._svg import inline_svg
 from dreval.report.comparison_findings import (
-    EQUIVALENT,
-    LARGER,
     VERDICT_TEXTS,
     comparison_answers,
     verdict_on_margin,
@@ -36,6 +34,7 @@ from dreval.report.document import (
     Cell,
     Details,
     Document,
+    Group,
     Marks,
     PageFigure,
     Panel,
@@ -47,7 +46,7 @@ from dreval.report.document import (
     WideFigure,
 )
 from dreval.report.document import Column as TableColumn
-from dreval.report.documents.closing import closing_sections, measure_entry
+from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
 from dreval.report.documents.comparison import (
     best_embeddings,
     comparison_settings,
@@ -58,6 +57,7 @@ from dreval.report.documents.comparison import (
     signed_number,
 )
 from dreval.report.documents.evaluation_page import (
+    MAX_MEASURES_ACROSS,
     MAX_NAME_BREADTH,
     map_aside,
     mapped_values,
@@ -80,6 +80,7 @@ from dreval.report.format import (
     count_noun,
     format_fixed,
     groups_text,
+    join_and,
     number_word,
     p_text,
     plain_numbers,
@@ -103,25 +104,26 @@ MAX_PANELS = 6  # maps of the first screen
 MAX_ACROSS = 6  # embeddings side by side in the table of all measures
 MAX_MARGINS = 6  # margins from 0 to the end of the axis; larger differences are drawn there
 MAX_OPEN_TESTS = 8  # rows of overall tests that are not folded
-EQUIVALENCE_WORDS = {**VERDICT_TEXTS, EQUIVALENT: "equivalent", LARGER: "larger than the margin"}
+EQUIVALENCE_WORDS = {
+    **VERDICT_TEXTS,
+    "comparison.equivalent": "equivalent",
+    "comparison.larger": "larger than the margin",
+}
 LIMITS_WITHIN = (
-    ("One embedding comes from the better method.", "One run each was compared: other seeds can give another order."),
-    ("Two embeddings without a significant difference are alike.", "Only a margin shows that: compare(margin=…)."),
-    (
-        "The best by one measure is the best.",
-        "Measures ask different things, and the best by one can be last by another.",
-    ),
+    ("“One embedding comes from the better method.”", "One run each was compared: other seeds can give another order."),
+    ("“Two embeddings without a significant difference are alike.”", "Only a margin shows that: compare(margin=…)."),
+    BEST_LIMIT,
 )
 LIMITS_ACROSS = (
-    ("The order holds on each data set.", "The data sets are the sample: the tests refer to further ones like these."),
     (
-        "Two embeddings without a significant difference are alike.",
+        "“The order holds on each data set.”",
+        "The data sets are the sample: the tests refer to further ones like these.",
+    ),
+    (
+        "“Two embeddings without a significant difference are alike.”",
         "Only a region of equality shows that: compare(rope=…).",
     ),
-    (
-        "The best by one measure is the best.",
-        "Measures ask different things, and the best by one can be last by another.",
-    ),
+    BEST_LIMIT,
 )
 
 
@@ -218,7 +220,7 @@ def _page_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Ite
     title = f"All {number_word(count)} measures" if count > 1 else columns[comparison.measures[0]].title
     if comparison.families:
         title = f"Mean ranks by {'all ' * (count > 2)}{number_word(count)} measures" if count > 1 else "Mean ranks"
-    yield Section(title, list(_measure_parts(comparison, columns, names, short)), "measures", "Measures")
+    yield Section(title, list(measure_parts(comparison, columns, names, short)), "measures", "Measures")
     if comparison.families:
         yield from _across_sections(comparison, columns)
     elif len(names) > 2:
@@ -229,7 +231,7 @@ def _page_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Ite
 # All measures.
 
 
-def _measure_parts(
+def measure_parts(
     comparison: Comparison, columns: Mapping[str, Column], names: Sequence[str], short: Mapping[str, str]
 ) -> Iterator[Part]:
     """Yield the table of all measures, and how to read it."""
@@ -243,11 +245,11 @@ def _measure_parts(
     else:
         chosen = [next((name for name in part if columns[name].bar), part[0]) for part in questions.values()]
         yield _embeddings_down(comparison, columns, view, names, short, chosen, "One measure a question")
-        for question, part in questions.items():
-            left = [name for name in part if name not in chosen]
-            if left:
-                table = _embeddings_down(comparison, columns, view, names, short, left, question)
-                yield Details(f"{question}: {', '.join(columns[name].title for name in left)}", [table])
+        remaining = [name for part in questions.values() for name in part if name not in chosen]
+        for start in range(0, len(remaining), MAX_MEASURES_ACROSS):
+            part = remaining[start : start + MAX_MEASURES_ACROSS]
+            title = f"Other measures: {join_and([columns[name].title_in_sentence for name in part])}"
+            yield Details(title, [_embeddings_down(comparison, columns, view, names, short, part, title)])
     yield Paragraph(_table_note(comparison, view is not None), "note")
 
 
@@ -441,7 +443,7 @@ def _difference_row(
     verdict = verdict_on_margin(row, alpha)
     p = row["p_equivalence"] if math.isnan(row["p_equivalence_adjusted"]) else row["p_equivalence_adjusted"]
     is_clear = row["equivalence"] != "not shown"
-    small = [p_text(p, alpha)] if verdict != LARGER and p == p else []
+    small = [p_text(p, alpha)] if verdict != "comparison.larger" and p == p else []
     return [*cells, Cell(EQUIVALENCE_WORDS[verdict], "text", "" if is_clear else "soft", small=small)]
 
 
@@ -467,6 +469,7 @@ def _difference_note(comparison: Comparison, columns: Mapping[str, Column], name
 def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> Iterator[Section]:
     """Yield figures and values of each measure, tests of any difference, and the folded tables of pairs."""
     parts: list[Part] = []
+    measures: list[Part] = []
     figures = {
         name: _mean_rank_figure(comparison, name, columns[name], place)
         for place, name in enumerate(comparison.measures[:MAX_MEASURES])
@@ -482,7 +485,8 @@ def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> I
         inner.append(
             Details("Values on every data set", [_values_table(comparison, name, column, title)], about=f"by {title}")
         )
-        parts.append(Section(title, inner, below="" if column.higher else column.direction_text))
+        measures.append(Group([Section(title, inner, below="" if column.higher else column.direction_text)]))
+    parts.append(Group(measures, "beside"))
     yield Section("Which differ on further data sets?", parts, "ranks", "Mean ranks")
     overall = _overall_parts(comparison, columns)
     n_tests = len(comparison.overall)
@@ -553,8 +557,7 @@ def _value_cell(column: Column, name: str) -> Cell:
     if name not in column.values:
         return Cell(MISSING_VALUE)
     text, shade = column.format_value(column.values[name]), round(column.shade(name), 3)
-    sort, best = repr(float(column.values[name])), name in column.leaders
-    return Cell(text, "value", "best" if best else "", sort, shade=shade)
+    return Cell(text, "value", sort=repr(float(column.values[name])), shade=shade)
 
 
 def _dataset_rows(column: Column, cells: pd.DataFrame) -> Iterator[list[Cell]]:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import groupby, takewhile
+from itertools import takewhile
 from typing import Any
 
 import numpy as np
@@ -28,7 +28,7 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
-from dreval.report.best_sets import leading_column
+from dreval.report.best_sets import question_columns
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
@@ -44,11 +44,6 @@ from dreval.report.document import (
     Column as TableColumn,
 )
 from dreval.report.findings import (
-    ALL_POOR,
-    ALSO_BEST,
-    EVEN_BEST_POOR,
-    FURTHER_SETS,
-    NO_DIFFERENCE,
     NULL_DATA_NAMES,
     best_mark_text,
     metric_text,
@@ -82,6 +77,7 @@ from dreval.report.result_view import (
     assumptions_text,
     independent_unit,
     interval_targets,
+    measure_phrase,
     measure_title,
     neighbors_of,
     parameter_text,
@@ -115,7 +111,7 @@ def to_html(results: Results, measures: Any = None, *, rows: str = "auto") -> st
 
 def to_latex(results: Results, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
     """See ``Results.to_latex``."""
-    return latex(record_document(TITLE, (), [value_table(results, measures, rows, symbols=True)]), label)
+    return latex(record_document(TITLE, (), [value_table(results, measures, rows, narrow=True)]), label)
 
 
 def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
@@ -123,10 +119,10 @@ def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -
     return markdown_table(value_table(results, measures, rows)) + "\n"
 
 
-def value_table(results: Results, measures: Any = None, rows: str = "auto", *, symbols: bool = False) -> Table:
+def value_table(results: Results, measures: Any = None, rows: str = "auto", *, narrow: bool = False) -> Table:
     """Return values with intervals, the best set bold, chance levels, and an explanation below them.
 
-    With ``symbols`` measures are symbols, with a key below the table.
+    Names over ``narrow`` columns are short: those of measures are symbols, with a key below the table.
     """
     rows = check_one_of(rows, ROW_CHOICES, "rows", aliases=True)
     view = read_results(results)
@@ -136,6 +132,8 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     targets = interval_targets(
         results.recipe, [row for row in view.rows if row["measure"] in {c.measure for c in columns}]
     )
+    is_transposed = rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS)
+    symbols = narrow and is_transposed
     heads = [_measure_head(column, column.short_title if symbols else column.title, view.k) for column in columns]
     cells = [[_value_text(column, name) for name in names] for column in columns]
     best_sets = [view.best_set(column) for column in columns]
@@ -146,7 +144,10 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
                 if name in best_set.best
                 else line[place] + UNTESTED_MARK * (name in best_set.unjudged)
             )
-    chances, scales = [column.chance for column in columns], {neighbors_of(column) for column in columns} - {None}
+    chances, scales = (
+        [without_zero(column.chance) for column in columns],
+        {neighbors_of(column) for column in columns} - {None},
+    )
     key = {column.short_title: column.title_in_sentence for column in columns if symbols and column.symbol}
     foot_parts = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
     foot_parts += [f"k = {view.k}{' where no other is given' * (len(scales) > 1)}"] if view.k in scales else []
@@ -163,11 +164,11 @@ def value_table(results: Results, measures: Any = None, rows: str = "auto", *, s
     sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
     if len(set(sizes.values())) > 1:
         names = tuple(f"{name} (d = {sizes[name]})" if name in sizes else name for name in names)
-    if rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS):
+    if is_transposed:
         lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
         lines += [[CHANCE, *chances]] if any(chances) else []
         return Table("", ["", *map(TableColumn, heads)], lines, foot=foot_text, best=best)
-    if symbols:  # long names over columns do not fit in LaTeX
+    if narrow:
         short = distinct_short_names(list(map(with_code_points, names)), FEW_NAME_LETTERS)
         foot_text = " ".join([foot_text, *(f"{form}: {name}." for name, form in short.items() if form != name)])
         names = tuple(short.values())
@@ -193,7 +194,7 @@ def _measure_head(column: Column, name: str, k: int | None) -> str:
         for key, value in parameters.items()
         if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
     }
-    setting_text = f"({parameter_text(parameters_text(settings))})" if settings else ""
+    setting_text = f"({parameter_text(settings)})" if settings else ""
     return " ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")]))
 
 
@@ -203,35 +204,34 @@ def _value_text(column: Column, name: str) -> str:
         return "missing"
     interval = column.interval(name)
     interval_text = interval if interval.startswith("±") else f"({interval})"
-    return column.format_value(column.values[name]) + (f" {interval_text}" if interval else "")
+    return without_zero(column.format_value(column.values[name]) + (f" {interval_text}" if interval else ""))
 
 
-def printed_table(view: ResultView, *, shell: bool = False, has_hint: bool = True, has_target: bool = True) -> Table:
+def printed_table(
+    view: ResultView, *, shell: bool = False, has_hint: bool = True, has_target: bool = True, in_full: bool = True
+) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
     for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
-    ``has_target`` whether it says what intervals refer to.
+    ``has_target`` whether it says what intervals refer to; without ``in_full`` the table has one measure for each
+    question, and fewer of many embeddings.
     """
     few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
-    columns = view.by_goal if few else question_columns(view)
+    columns = view.by_goal if few and in_full else question_columns(view)
     for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
         if few:
             table, key = _measure_rows_table(view, columns, has_titles, halves)
         else:
-            table, key = _embedding_rows_table(view, columns, halves)
+            table, key = _embedding_rows_table(view, columns, halves, in_full)
         if table_width(table) <= TERMINAL_COLUMNS:
             break
+    n_further = len(view.by_goal) - len(columns)
+    key += [f"{count_noun(n_further, 'more measure')}: summary(full=True)"] if few and n_further else []
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, has_hint, has_target), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
-
-
-def question_columns(view: ResultView) -> tuple[Column, ...]:
-    """Return the measure that stands for each question."""
-    topics = groupby(view.by_goal, key=lambda column: column.topic)
-    return tuple(leading_column(list(columns)) for _, columns in topics)
 
 
 def _measure_rows_table(
@@ -278,9 +278,12 @@ def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
     return short, key
 
 
-def _embedding_rows_table(view: ResultView, columns: Sequence[Column], halves: bool) -> tuple[Table, list[str]]:
+def _embedding_rows_table(
+    view: ResultView, columns: Sequence[Column], halves: bool, in_full: bool
+) -> tuple[Table, list[str]]:
     """Return the table of many embeddings below each other, and what its columns are."""
     count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
+    count = count if in_full else MAX_EMBEDDINGS_ACROSS
     names = view.ranked if len(view.computed) <= count else view.ranked[:count]
     rows: list[list[Any]] = [
         [name, *(_narrow_value(view, column, name, halves) for column in columns)] for name in names
@@ -360,15 +363,6 @@ def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[st
     return [f"intervals refer to {join_and(targets)}"]
 
 
-def fit_columns(candidates: Sequence[Any], make: Callable[[Sequence[Any]], Table]) -> Table:
-    """Return the table of as many columns, at least two, as fit next to whole names in a terminal."""
-    for count in range(len(candidates), 2, -1):
-        table = make(candidates[:count])
-        if table_width(table) <= TERMINAL_COLUMNS:
-            return table
-    return make(candidates[:2])
-
-
 def _printed_head(view: ResultView, column: Column, name: str) -> str:
     """Return a measure of the printed table, with its number of neighbors and an arrow where lower is better."""
     defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
@@ -409,18 +403,26 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
+MAX_REPEATED_SHARE = 0.1  # of the rows; more copies of rows are in a printed result
 MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
 MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
 RERUN_HINT = "re-run"
+MEASURES_IN_FULL = "measures"  # answers by all measures of a question; without them, by the one that stands for it
+NOTES_IN_FULL = "notes"
+TABLE_IN_FULL = "table"  # all measures of few embeddings; without it, those that stand for their questions
 # Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
 # That a lead is borderline is never left out: the lead is claimed without it.
 LEFT_OUT_FIRST = (
     (TESTS_ANSWER,),
-    (FURTHER_SETS,),
-    (EVEN_BEST_POOR, ALL_POOR),
+    ("result.further_sets",),
+    ("result.even_best_poor", "result.all_poor"),
     (RERUN_HINT,),
-    (ALSO_BEST, NO_DIFFERENCE),
+    ("result.also_best", "result.no_difference"),
+    (MEASURES_IN_FULL, "result.unjudged"),
+    (TABLE_IN_FULL,),
+    (NOTES_IN_FULL,),
+    ("result.caution", "result.chance"),
 )
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
@@ -470,12 +472,13 @@ def _short_document(
     kinds = [kind for group in left_out for kind in group]
     has_table = bool(view.computed and view.main_columns)
     options: dict[str, Any] = {"shell": shell, "has_hint": RERUN_HINT not in kinds, "has_target": False}
-    tables = [printed_table(view, **options)] if has_table else []
+    tables = [printed_table(view, **options, in_full=TABLE_IN_FULL not in kinds)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
     about, answers = _headline(results, view), answer_lines(view, kinds)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
-    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)[:PRINTED_NOTES]
+    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
+    notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
     about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
@@ -486,10 +489,11 @@ def _short_document(
 def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
     """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
     lines = []
-    for answer in verdict(view):
+    for answer in verdict(view, in_full=MEASURES_IN_FULL not in left_out):
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
-        text = answer._replace(findings=findings or answer.findings).text
-        lines.append((short_topic(answer.question), text))
+        if findings or answer.question != "Caution":
+            text = answer._replace(findings=findings or answer.findings[:1]).text
+            lines.append((short_topic(answer.question), text))
     tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
     return Answers([*lines, *(("Tests", text) for text in tests)])
 
@@ -509,7 +513,12 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
     codes, severities = results.notes["code"], results.notes["severity"]
     assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
     notes = notes_of_table(results.notes)
-    assumption |= np.array([bool(dict(note.values).get("flatters")) for note in notes], dtype=bool)
+    many = MAX_REPEATED_SHARE * int(results.recipe.get("n") or 0)
+    values = [dict(note.values) for note in notes]
+    matter = [
+        v.get("flatters") or (c == "data.repeated" and v["rows"] > many) for c, v in zip(codes, values, strict=True)
+    ]
+    assumption |= np.array(matter, dtype=bool)
     matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
     matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
     relevant = replace(results, notes=results.notes[matters].reset_index(drop=True))
@@ -739,7 +748,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     notes = [text for _, text in _weighted_notes(results, failures=failures)]
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
-        of = f" of {', '.join(dict.fromkeys(part['measure']))}" if len(methods) > 1 else ""
+        of = f" of {', '.join(map(measure_phrase, part['measure'].unique()))}" if len(methods) > 1 else ""
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
@@ -783,9 +792,9 @@ def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
     """Yield the notes on measures, each once, with the measures and embeddings that it refers to."""
     notes_by_text: dict[Note, dict[str, dict[str, Note]]] = {}
     for name, measure, note in zip(noted["embedding"], noted["measure"], notes_of_table(noted), strict=True):
-        notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure] = note
+        notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure_phrase(measure)] = note
     computed = [name for name in results.names if name not in results.failed]
-    measures = list(dict.fromkeys(results.table.loc[results.table["test"] == "", "measure"]))
+    measures = list(map(measure_phrase, results.table.loc[results.table["test"] == "", "measure"].unique()))
     for common, by_embedding in notes_by_text.items():
         groups: dict[tuple[str, ...], list[str]] = {}
         for name, measure_notes in by_embedding.items():

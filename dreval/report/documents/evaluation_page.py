@@ -18,7 +18,7 @@ from dreval.measures.core import GOALS
 from dreval.records.frames import full_name
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.best_sets import borderlines, measure_rankings
+from dreval.report.best_sets import borderlines, measure_rankings, question_columns
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,
@@ -52,19 +52,21 @@ from dreval.report.figures.maps import map_values, mapped_column
 from dreval.report.figures.nulls import stored_null
 from dreval.report.figures.page import (
     MAX_MAP_POINTS,
+    MAX_NAMED_POINTS,
     bar_of,
     curve_svg,
     distances_svg,
     family_svg,
     map_svg,
     null_svg,
+    other_map,
     percent_or_value,
     point_data,
     point_levels,
     point_shares,
     thumbnail,
 )
-from dreval.report.findings import cautions, embedding_order, list_names, metric_text, missing_reason, standing, verdict
+from dreval.report.findings import cautions, list_names, metric_text, missing_reason, standing, verdict
 from dreval.report.format import (
     count_noun,
     decisive_p,
@@ -79,6 +81,7 @@ from dreval.report.plot import plot
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (
     DIFFERS,
+    NEIGHBORS_PARAMETER,
     Column,
     ResultView,
     assumptions_text,
@@ -90,6 +93,7 @@ from dreval.report.result_view import (
 
 MAX_NAME_BREADTH = 24  # letters of average width of a name; longer ones are shortened in the middle
 MAX_MEASURES_DOWN = 6  # embeddings side by side in the table of all measures; of more, embeddings are the rows
+MAX_MEASURES_ACROSS = 8  # further measures in one table of many embeddings
 MAX_OPEN_CARDS = 10
 MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
 MAX_PANELS = 8  # maps and curves; of more embeddings the first ones
@@ -108,6 +112,7 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
         [(answer.question, answer.text) for answer in verdict(view)],
         key=True,
         intervals=view.level if has_intervals else "",
+        ranks=len(view.contenders) > 1,
     )
     body = _page_sections(results, view) if folder is None else _text_sections(results, view, folder)
     closing = closing_sections(
@@ -129,7 +134,7 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
 
 def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     """Yield the sections of a page between the answers and the limits."""
-    order = [*embedding_order(view)]
+    order = [*view.ranked]
     names = [*order, *view.failed]
     short = short_names(names, MAX_NAME_BREADTH)
     drawn = order[:MAX_PANELS] if view.has_many else order
@@ -138,7 +143,8 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     yield Section(
         "All measures", list(_measure_parts(view, names, short)) if has_values else [], "measures", "Measures"
     )
-    yield Section("Where can each map be trusted?", list(_map_parts(results, view, drawn, short)), "maps", "Maps")
+    parts = list(_map_parts(results, view, drawn, order, short))
+    yield Section("Where can each map be trusted?", parts, "maps", "Maps")
     yield Section(
         "At which neighborhood size?", list(_size_parts(results, view, drawn, order, short)), "sizes", "Sizes"
     )
@@ -211,19 +217,9 @@ def headline(view: ResultView) -> str:
     return " · ".join(part for part in parts if part)
 
 
-def question_columns(view: ResultView) -> list[Column]:
-    """Return one measure a question: the one that stands for it, else the first with a better direction."""
-    chosen = []
-    for topic, part in groupby(view.by_goal, key=lambda column: column.topic):
-        columns = [column for column in part if column.ranks and column.values]
-        usual = [column for column in columns if column.bar]
-        chosen += (usual or columns)[:1] if topic else []
-    return chosen
-
-
 def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
     """Return a card for each embedding, in their order."""
-    columns = question_columns(view)
+    columns = [column for column in question_columns(view) if column.topic and column.ranks and column.values]
     mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
     value = mapped[0].title_in_sentence if mapped else ""
     cards = []
@@ -284,11 +280,13 @@ def mapped_values(
 # Maps.
 
 
-def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Iterator[Part]:
-    """Yield the maps of the points with their reading panel."""
+def _map_parts(
+    results: Results, view: ResultView, names: Sequence[str], order: Sequence[str], short: Mapping[str, str]
+) -> Iterator[Part]:
+    """Yield the maps of the points with their reading panel; of more embeddings the script shows any other one."""
     if not names:
         return
-    classes, mapped = class_colors(results.labels), mapped_values(results, view, names)
+    classes, mapped = class_colors(results.labels), mapped_values(results, view, order)
     n = len(results.embeddings[names[0]])
     step = -(-len(names) * n // MAX_MAP_POINTS)
     panels = []
@@ -303,10 +301,18 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
     notes = [f"One point in {step} is drawn."] if step > 1 else []
     if any(results._like_noise(name) is not None for name in names):
         notes.append("Hollow: not distinguished from noise.")
-    if len(names) < len(view.computed):
-        notes.append(
-            f"The first {len(names)} of {len(view.computed)} embeddings; results.plot(names=[…]) draws others."
-        )
+    points = point_data(results, view, names, column, values)
+    if len(names) < len(order):
+        has_choice = bool(points) and len(order) * n <= MAX_NAMED_POINTS
+        plot_hint = "" if has_choice else "; results.plot(names=[…]) draws others"
+        notes.append(f"The first {len(names)} of {len(order)} embeddings{plot_hint}.")
+        if has_choice:
+            levels = {} if mapped is None else mapped[1]
+            others = [
+                other_map(results, name, levels.get(name), map_aside(view, name, results.embeddings[name].shape[1]))
+                for name in order[len(names) :]
+            ]
+            points = {**points, "others": others, "hues": None if classes is None else classes.codes.tolist()}
     text = "" if mapped is None else _trust_text(mapped[0], {name: mapped[2][name] for name in names})
     if text:
         yield Paragraph(text, "lead")
@@ -314,7 +320,7 @@ def _map_parts(results: Results, view: ResultView, names: Sequence[str], short: 
         panels,
         list(classes.names) if classes else [],
         None if column is None else scale_words(column),
-        point_data(results, view, names, column, values),
+        points,
         notes,
     )
 
@@ -441,7 +447,7 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
         low, high = np.fmin(low, high), np.fmax(low, high)
         bands[first, second], bands[second, first] = low, -high
     ks = next(iter(table.groupby(["first", "second"])))[1]["K"].to_numpy()
-    texts = []
+    places_by_names: dict[str, list[str]] = {}
     for name in order:
         others = [other for other in order if other not in groups[name]]
         lows = [bands[name, other] for other in others if (name, other) in bands]
@@ -450,21 +456,18 @@ def _range_text(view: ResultView, results: Results, curve: ScaleCurve, order: Se
         least = np.array(lows).min(axis=0)  # missing where one of the bands is
         for run_sign, first_k, last_k in better_ranges(least, np.full(len(ks), math.inf), ks):
             if run_sign > 0:
-                at = f"from K = {first_k:,} to {last_k:,}" if first_k < last_k else f"at K = {first_k:,}"
-                is_plural = len(groups[name]) > 1
-                texts.append(
-                    f"{at} {join_and([isolate_name(n) for n in groups[name]])} {'are' if is_plural else 'is'} "
-                    f"significantly better than {'the other' if len(others) == 1 else 'every other map'}"
-                )
+                at = f"{first_k:,} to {last_k:,}" if first_k < last_k else f"{first_k:,}"
+                places_by_names.setdefault(list_names(groups[name]), []).append(at)
+    texts = [f"{names} at K = {join_and(places)}" for names, places in places_by_names.items()]
     if not texts:
         return "At no neighborhood size is one embedding significantly better than all others."
-    text = "; ".join(texts)
-    return f"{text[0].upper()}{text[1:]}."
+    others_text = "the other" if len({groups[name] for name in order}) == 2 else "all other maps"
+    return f"Significantly better than {others_text}: {'; '.join(texts)}."
 
 
 def _same_map_groups(view: ResultView) -> dict[str, tuple[str, ...]]:
     """Return for each embedding those that are the same map, with itself, in the order of the page."""
-    order = embedding_order(view)
+    order = view.ranked
     groups: dict[str, tuple[str, ...]] = {name: (name,) for name in view.names}
     for names in view.same_maps:
         members = tuple(sorted((name for name in names if name in order), key=order.index))
@@ -565,12 +568,10 @@ def _embeddings_down(view: ResultView, names: Sequence[str], short: Mapping[str,
     chosen = question_columns(view)
     remaining = [column for column in view.by_goal if column not in chosen]
     yield _embedding_rows(view, names, short, chosen, "One measure a question")
-    for title, part in groupby(remaining, key=lambda column: column.topic):
-        columns = list(part)
-        yield Details(
-            f"{title or 'Other measures'}: {join_and([column.title_in_sentence for column in columns])}",
-            [_embedding_rows(view, names, short, columns, title or "Other measures")],
-        )
+    for start in range(0, len(remaining), MAX_MEASURES_ACROSS):
+        columns = remaining[start : start + MAX_MEASURES_ACROSS]
+        titles = f"Other measures: {join_and([column.title_in_sentence for column in columns])}"
+        yield Details(titles, [_embedding_rows(view, names, short, columns, titles)])
 
 
 def _embedding_rows(
@@ -611,7 +612,8 @@ def _down_title(column: Column) -> str:
 
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    return parameter_text(", ".join(part for part in column.parameters.split(", ") if part != f"n_neighbors={view.k}"))
+    named = (NEIGHBORS_PARAMETER, str(view.k))
+    return parameter_text(dict(setting for setting in column.settings.items() if setting != named))
 
 
 def _chance_text(column: Column) -> str:
@@ -765,7 +767,9 @@ def _distance_parts(
         for name in drawn
     ]
     grid = Grid(panels, "Reading the diagrams", [shepard_text(results._shepard[drawn[0]])])
-    yield Details(f"Shepard diagrams of {count_noun(len(drawn), 'embedding')}", [grid], screen=True)
+    yield Details(
+        f"Shepard diagram{'s' * (len(drawn) > 1)} of {count_noun(len(drawn), 'embedding')}", [grid], screen=True
+    )
 
 
 # The report as a text.
@@ -782,7 +786,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
     """Yield the sections of a text between the answers and the limits."""
     all_tables = summarize(results, full=True).tables if view.computed else []
     tests = [table for table in all_tables if table.title]
-    names = [*(name for name in embedding_order(view) if name not in view.reference), *view.failed]
+    names = [*(name for name in view.ranked if name not in view.reference), *view.failed]
     items = [_text_card(view, name) for name in names if len(view.names) > 1 and not view.has_many]
     yield Section("Each embedding", [Items(items)] if items else [])
     has_values = bool(view.computed and view.by_goal)

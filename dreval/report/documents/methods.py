@@ -11,7 +11,7 @@ from typing import Any
 from dreval.glossary import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
-from dreval.records.frames import independence_rows, of_method
+from dreval.records.frames import independence_rows, of_method, parameters_of
 from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
@@ -25,7 +25,6 @@ from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     interval_targets,
     measure_title,
-    parameter_value,
     read_results,
     title_in_sentence,
 )
@@ -131,11 +130,8 @@ def methods(record: Results | Comparison, markup: ParagraphMarkup, listed: int) 
     results = record if isinstance(record, Results) else record.results
     measures, settings = _measure_names(record), {}
     if isinstance(record, Comparison) and results is None:
-        scales = [
-            parameter_value(parameters, NEIGHBORS_PARAMETER)
-            for parameters in dict.fromkeys(record.standing["parameters"])
-        ]
-        settings = {"n_neighbors": sorted({int(k) for k in scales if k and k.isdigit()})}
+        scales = {parameters_of(text).get(NEIGHBORS_PARAMETER, "") for text in record.standing["parameters"]}
+        settings = {"n_neighbors": sorted(int(k) for k in scales if k.isdigit())}
         settings |= {"metric": record.recipe.get("metric")}
         data_sets = {name for family in record.families.values() for name in family.cells.index}
         word = number_word(record.standing["embedding"].nunique())

@@ -8,7 +8,6 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.inference.ties import is_tie, order_by_mean_rank
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
 from dreval.report.comparison_view import (
@@ -82,7 +81,8 @@ def difference_parts(
         return
     yield Paragraph(difference_text(comparison, rows), "lead")
     yield Marks(mark_texts(comparison, rows), _forest_note(comparison))
-    measures = [next((name for name in part if columns[name].bar), part[0]) for part in _questions(columns)]
+    questions = measures_by_question(columns).values()
+    measures = [next((name for name in part if columns[name].bar), part[0]) for part in questions]
     forests = [_forest(comparison, columns[name], name, rows, short) for name in measures]
     drawn = [forest for forest in forests if forest is not None]
     yield from [Forests(drawn)] if drawn else []
@@ -100,10 +100,6 @@ def difference_parts(
     yield Details(title, [pair_table(comparison, columns, listed, short, "All differences")], screen=True)
     if of:
         yield Details("All significant pairs, by letters", [letter_table(comparison, columns, short)], screen=True)
-
-
-def _questions(columns: Mapping[str, MeasureColumn]) -> list[list[str]]:
-    return list(measures_by_question(columns).values())
 
 
 def difference_rows(comparison: Comparison, leads: Collection[Lead] = ()) -> list[dict[str, Any]]:
@@ -237,7 +233,7 @@ def pair_table(
 ) -> Table:
     """Return pairs as a table, the better embedding first, with the verdict on the margin where there is one."""
     alpha, adjusted = comparison.recipe["alpha"], any(not math.isnan(row["p_adjusted"]) for row in rows)
-    has_margins = any(row["equivalence"] for row in rows)
+    has_margins, has_verdicts = any(row["equivalence"] for row in rows), len({row["mark"] for row in rows}) > 1
     has_intervals = any(row["conf_low"] == row["conf_low"] for row in rows)
     cells = []
     for row in rows:
@@ -261,7 +257,12 @@ def pair_table(
                 ]
                 * has_intervals,
                 *(Cell(probability(p, alpha), "number", sort=_sort_key(p)) for _, p in p_cells),
-                Cell({SIGNIFICANT: "yes", BORDERLINE: "borderline", EQUAL: "same map"}.get(row["mark"], "no"), "text"),
+                *[
+                    Cell(
+                        {SIGNIFICANT: "yes", BORDERLINE: "borderline", EQUAL: "same map"}.get(row["mark"], "no"), "text"
+                    )
+                ]
+                * has_verdicts,
                 *[Cell(row["equivalence"].replace("better", "larger").replace("worse", "larger"), "text")]
                 * has_margins,
             ]
@@ -269,7 +270,7 @@ def pair_table(
     numbers = ["Difference", *[interval_heading(comparison).capitalize()] * has_intervals]
     numbers += ["p alone" if adjusted else "p", *["Adjusted p"] * adjusted]
     heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
-    heads += [*(Column(text, "number") for text in numbers), Column("Different?", "text")]
+    heads += [*(Column(text, "number") for text in numbers), *[Column("Different?", "text")] * has_verdicts]
     heads += [Column("Equivalent?", "text")] * has_margins
     return Table("", heads, cells, header=1, caption=caption, wide=False)
 
@@ -392,35 +393,3 @@ def _interval_ends(low: float, high: float, places: int) -> str:
 def _sort_key(value: float) -> str:
     """Return the sort key of a value; empty where there is no value."""
     return "" if math.isnan(value) else repr(float(value))
-
-
-def rank_rows(
-    comparison: Comparison, names: Sequence[str], methods: Sequence[str], has_letters: bool = True
-) -> list[list[Cell]]:
-    """Return mean ranks over data sets: a row for each method, the best first, and a cell for each measure."""
-    short = short_names(methods, MAX_NAME_LETTERS)
-    ranks = {method: [_mean_rank(comparison, name, method) for name in names] for method in methods}
-    lines = []
-    for method in order_by_mean_rank(ranks):
-        method_ranks = zip(names, ranks[method], strict=True)
-        cells = [_rank_cell(comparison, name, method, rank, has_letters) for name, rank in method_ranks]
-        lines.append([Cell(short[method], "name", note=method), *cells])
-    return lines
-
-
-def _mean_rank(comparison: Comparison, name: str, method: str) -> float:
-    """Return the mean rank of one method by one measure; NaN where there is none."""
-    standing = comparison.of(comparison.standing, name)
-    ranks = standing.loc[standing["embedding"] == method, "mean_rank"]
-    return float(ranks.iloc[0]) if len(ranks) else math.nan
-
-
-def _rank_cell(comparison: Comparison, name: str, method: str, rank: float, has_letters: bool) -> Cell:
-    """Return the mean rank as a cell, with the letters of the method where methods are ``lettered``."""
-    if math.isnan(rank):
-        return Cell(MISSING_VALUE)
-    standing = comparison.of(comparison.standing, name)
-    k, letters = len(standing), standing.loc[standing["embedding"] == method, "letters"].iloc[0]
-    shade = round((k - rank) / (k - 1), 3) if k > 1 else 0.0
-    best = is_tie(rank, float(standing["mean_rank"].min()))
-    return Cell(f"{rank:.2f}", "value", "best" if best else "", small=[str(letters)] * has_letters, shade=shade)

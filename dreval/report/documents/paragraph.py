@@ -19,35 +19,16 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, keys_by_full_name
 from dreval.records.results import Results
 from dreval.registry import TESTS
-from dreval.report.comparison_findings import (
-    BEST_RANK,
-    BETTER,
-    DECIDED_BY,
-    FURTHER_PAIRS,
-    NO_DIFFERENCE,
-    OVERALL,
-    SAME_MAP,
-    SAME_VALUES,
-    ComparisonFinding,
-    comparison_answers,
-)
+from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.comparison_view import column_of, embedding_order, setting_suffix
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
 from dreval.report.findings import (
-    ALL_POOR,
-    ALONE_NOISE,
-    ALONE_POOR,
-    BEST,
-    BEST_MAP,
-    BORDERLINE,
-    CAUTION,
-    CHANCE,
-    EVEN_BEST_POOR,
     IN_PARENTHESES,
-    PHRASES,
-    VALUE,
     Finding,
+    capitalized,
+    missing_findings,
     noise_text,
+    phrases,
     scheme_text,
     short_number,
     smallest_p_text,
@@ -67,7 +48,7 @@ from dreval.report.format import (
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import Column, ResultView, read_results
 
-MAX_WORDS = 180  # of the results
+MAX_WORDS = 160  # of the results
 MAX_METHODS_WORDS = 250  # of the methods
 MAX_ITEMS = 12  # questions, measures or works
 MAX_NAMES = 8  # embeddings that a list names
@@ -76,9 +57,10 @@ MAX_NAME_COLUMNS = 40  # columns of a terminal
 MAX_TITLE_COLUMNS = 80  # columns of a terminal
 MIN_SHORT_CHANCE = 0.1  # a chance level from which two decimals are enough
 MAX_EXTRA_DECIMALS = 4  # by which a difference may have more decimals than the values
-POOR = (EVEN_BEST_POOR, ALL_POOR, ALONE_POOR)
-NOT_SIGNIFICANT = (NO_DIFFERENCE, BORDERLINE)  # kinds of findings of a result and of a comparison alike
-ELSEWHERE = (SAME_MAP, SAME_VALUES, OVERALL, BEST_RANK)  # kinds of findings that have sentences of their own
+POOR = ("result.even_best_poor", "result.all_poor", "result.alone_poor")
+ON_MAPS = ("comparison.same_map", "comparison.same_values", "result.collapsed")
+ELSEWHERE = (*ON_MAPS, "comparison.overall", "comparison.best_rank")  # kinds that have sentences of their own
+NOT_SIGNIFICANT = ("comparison.no_difference", "comparison.borderline", "comparison.no_other_pair")
 QUESTIONS = {goal.title for goal in GOALS.values()}
 CAUTIONS = "Caution"  # the question of remarks and warnings
 ALPHA = 0.05  # level of the tests of independence
@@ -188,20 +170,16 @@ def _fit(make: Make, form: str, names: Sequence[str], max_words: int = MAX_WORDS
     return texts[form].replace("\N{MINUS SIGN}", MARKUPS[form].minus)
 
 
-def _capitalized(text: str) -> str:
-    return text[:1].upper() + text[1:]
-
-
 def _opening(names: Sequence[str], total: str, write: Writer) -> str:
     """Return how many embeddings were evaluated, with their names."""
-    subject = f"{_capitalized(number_word(len(names)))} embedding{'s were' if len(names) > 1 else ' was'} evaluated"
+    subject = f"{capitalized(number_word(len(names)))} embedding{'s were' if len(names) > 1 else ' was'} evaluated"
     return f"{subject} {total}{f': {write.names(names)}' * (len(names) <= write.detail.names)}."
 
 
 def _with_lead(question: str, text: str, is_phrase_start: bool) -> str:
     """Return the first sentence on a question, which names it: "For neighbors, t-SNE is best"."""
     if question not in QUESTIONS:
-        return _capitalized(text)
+        return capitalized(text)
     return f"For {question[0].lower()}{question[1:]}, {text[0].lower() + text[1:] if is_phrase_start else text}"
 
 
@@ -212,7 +190,10 @@ def _result_sentences(results: Results) -> Make:
     """Return a function that yields the findings of the verdict, without its warnings, and those of tests."""
     view = read_results(results)
     answers = [
-        (answer.question, [finding for finding in answer.findings if finding.kind not in (CAUTION, CHANCE)])
+        (
+            answer.question,
+            [finding for finding in answer.findings if finding.kind not in ("result.caution", "result.chance")],
+        )
         for answer in verdict(view)
     ]
     questions = [(question, findings) for question, findings in answers if question != CAUTIONS]
@@ -230,12 +211,13 @@ def _result_sentences(results: Results) -> Make:
                 if finding.kind in POOR and not write.detail.minor:
                     continue
                 text = _finding_text(view, finding, write)
-                yield _capitalized(text) if place else _with_lead(question, text, PHRASES[finding.kind][0] != "{")
+                yield capitalized(text) if place else _with_lead(question, text, phrases()[finding.kind][0] != "{")
         left = len(questions) - write.detail.items
         if left > 0:
-            yield f"{_capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
-        yield from (_capitalized(_finding_text(view, finding, write)) for finding in remarks)
-        yield from _independence_sentences(results, view, write) if write.detail.tests else ()
+            yield f"{capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
+        yield from (capitalized(_finding_text(view, finding, write)) for finding in remarks)
+        yield from (finding.text for finding in missing_findings(view))
+        yield from _independence_sentences(results, view, write)
         yield from (noise_text(row, results, isolate_name(row["embedding"])) for row in noise_rows)
         yield from _key_sentence(view, write)
 
@@ -245,9 +227,7 @@ def _result_sentences(results: Results) -> Make:
 def _finding_text(view: ResultView, finding: Finding, write: Writer) -> str:
     """Return a finding with all names, and with its values, intervals and p-values as a journal asks for them."""
     fields = {"names": write.names(finding.subject), "others": write.names(finding.others)}
-    if "p_ranking" in finding.numbers:
-        fields |= {key: write.p(finding.numbers[key].value) for key in ("p_ranking", "p_compare")}
-        fields["tests"] = "adjusted"
+    fields["adjusted"] = "adjusted"  # the key sentence names the tests
     if finding.measures and "low" in finding.numbers:
         fields["quote"] = _quote(view, finding, write)
     return finding.write(**fields)
@@ -257,20 +237,17 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     """Return the values of a finding with their intervals, the next best embeddings and the chance level."""
     column = finding.measures[0]
     best = sorted(finding.subject, key=column.values.__getitem__, reverse=column.higher)
-    is_named = len(finding.measures) == 1 and finding.numbers["measures"].value > 1  # in the sentence before
-    is_named &= finding.kind != VALUE
+    is_named = len(finding.measures) == 1 and finding.numbers["measures"] > 1  # in the sentence before
+    is_named &= finding.kind not in ("result.value", "result.named_value")
     text = f"{'' if is_named else f'{column.noun_in_sentence} '}{_values_text(column, best, write)}"
-    if finding.kind in (VALUE, ALONE_NOISE) and len(view.names) > 1:
-        is_text = " is" * (finding.kind == VALUE)
-        text = f"{column.noun_in_sentence} of {write.names(best)}{is_text} {_values_text(column, best, write)}"
     key, details = (column.measure, column.parameters), []
     if finding.others and write.detail.next_best:
         next_value = write.value(column, finding.others[0], write.detail.next_intervals)
         p = view.pair_p_values.get((*key, frozenset((best[0], finding.others[0]))))
-        p_text = f", {write.p(p)}" if p is not None and finding.kind in (BEST, BEST_MAP) else ""
+        p_text = f", {write.p(p)}" if p is not None and finding.kind in ("result.best", "result.best_map") else ""
         details.append(f"{write.names(finding.others)} {next_value}{p_text}")
     p_values = [view.pair_p_values.get((*key, frozenset(pair)), math.nan) for pair in combinations(best, 2)]
-    if finding.kind == NO_DIFFERENCE and len(p_values) == 1 and p_values[0] > ALPHA:
+    if finding.kind == "result.no_difference" and len(p_values) == 1 and p_values[0] > ALPHA:
         details.append(write.p(p_values[0]))
     if column.chances:
         kind = "mixed at random" if column.aims_at_chance else "chance"
@@ -307,7 +284,7 @@ def _key_sentence(view: ResultView, write: Writer) -> Iterator[str]:
         parts += ["best: 5 % level per measure, not adjusted over measures"] * write.detail.minor
         parts += [f"pairwise p: {adjusted}"]
     if parts:
-        yield f"{_capitalized('; '.join(parts))}."
+        yield f"{capitalized('; '.join(parts))}."
 
 
 def _adjusted_text(adjust: str, tests: str) -> str:
@@ -332,6 +309,8 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
         resamples = f"{int(in_family['n_resamples'].max()):,} permutations are too few for {of}"
         yield f"{resamples}: no adjusted p can be below {write.p(smallest).removeprefix('p = ')}."
         rows = rows[rows["family"] == ""]
+    if not write.detail.tests:
+        return
     tests_by_text: dict[str, list[str]] = {}
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
         rejects = part["p"] <= ALPHA
@@ -360,9 +339,10 @@ def _comparison_sentences(comparison: Comparison) -> Make:
     """Return a function that yields the findings on a comparison, without its cautions."""
     answers = [answer for answer in comparison_answers(comparison) if answer.question != CAUTIONS]
     findings = [finding for answer in answers for finding in answer.findings]
-    same_maps = [finding.text for finding in findings if finding.kind in (SAME_MAP, SAME_VALUES)]
-    rows = {id(finding): _pairs_of(comparison, finding) for finding in findings if finding.kind == BETTER}
-    has_all_pairs = not any(finding.kind == FURTHER_PAIRS for finding in findings)
+    on_maps = [finding.text for finding in findings if finding.kind in ON_MAPS]
+    questions = [answer for answer in answers if answer.question != TEST]
+    rows = {id(finding): _pairs_of(comparison, finding) for finding in findings if finding.kind == "comparison.better"}
+    has_all_pairs = not any(finding.kind == "comparison.further_pairs" for finding in findings)
     names, columns = embedding_order(comparison), {name: column_of(comparison, name) for name in comparison.measures}
     data_sets = {name for family in comparison.families.values() for name in family.cells.index}
     total = f"on {len(data_sets)} data sets" if data_sets else f"on {comparison.recipe['n']:,} points"
@@ -372,21 +352,22 @@ def _comparison_sentences(comparison: Comparison) -> Make:
         write = replace(base, alpha=float(comparison.recipe["alpha"]))
         by = f" by {columns[comparison.measures[0]].title_in_sentence}" * is_single
         yield _opening(names, total + by, write)
-        yield from same_maps
+        yield from on_maps
         for name in comparison.measures[: write.detail.items] if data_sets else ():
             yield from _overall_sentence(comparison, name, columns[name], write)
         left_out = (*ELSEWHERE, *(() if write.detail.minor else NOT_SIGNIFICANT))
-        for question, answer_findings in answers[: write.detail.items]:
+        for question, answer_findings in questions[: write.detail.items]:
             listed = [finding for finding in answer_findings if finding.kind not in left_out]
-            listed = [finding for finding in listed if finding.kind != DECIDED_BY or finding.fields["reason"]]
             for place, finding in enumerate(listed):
                 text = finding.text
                 if id(finding) in rows:
                     text = f"{text[:-1]}: {_differences_text(comparison, rows[id(finding)], columns, write)}."
                 yield text if place or is_single else _with_lead(question, text, text[:1].isalpha())
-        left = len(answers) - write.detail.items
+        left = len(questions) - write.detail.items
         if left > 0:
-            yield f"{_capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
+            yield f"{capitalized(count_noun(left, 'further question'))} {'are' if left > 1 else 'is'} in the table."
+        of_tests = [finding for answer in answers if answer.question == TEST for finding in answer.findings]
+        yield from (f.text for f in of_tests if f.kind != "comparison.decided_by" or f.numbers["reason"])
         if left <= 0 and not write.detail.minor and has_all_pairs:
             yield "No other difference is significant."
         shown_rows = [row for pairs in rows.values() if _are_shown(pairs, write.detail) for row in pairs]
@@ -396,7 +377,7 @@ def _comparison_sentences(comparison: Comparison) -> Make:
     return sentences
 
 
-def _pairs_of(comparison: Comparison, finding: ComparisonFinding) -> list[dict[str, Any]]:
+def _pairs_of(comparison: Comparison, finding: Finding) -> list[dict[str, Any]]:
     """Return the rows of the pairs behind a finding, with ``name`` for the measure and the worse embedding."""
     rows = []
     for name in finding.measures:
@@ -463,7 +444,7 @@ def _overall_sentence(comparison: Comparison, name: str, column: Column, write: 
         items = [f"{isolate_name(embedding)} {ranks[embedding]:.2f}" for embedding in listed_names]
         listed = join_and(items) if len(items) == len(ranks) else " to ".join(items)
         details.append(f"mean ranks {listed}{_critical_difference_text(comparison, name)}")
-    lead = _capitalized(f"{column.by_text}{setting_suffix(comparison, name)}")
+    lead = capitalized(f"{column.by_text}{setting_suffix(comparison, name)}")
     if test:
         differ = rows[test]["p_value"] <= write.alpha
         text = "the embeddings differ" if differ else "no significant difference overall"
@@ -493,10 +474,10 @@ def _pair_key_sentence(comparison: Comparison, has_intervals: bool, write: Write
         return
     n_untested = int(tests_of_pairs["p_value"].isna().sum())
     if n_untested:
-        yield f"{_capitalized(count_noun(n_untested, 'difference'))} could not be tested."
+        yield f"{capitalized(count_noun(n_untested, 'difference'))} could not be tested."
     level = f"{100 * (1 - write.alpha):g} %"
     brackets = f"Brackets: {level} intervals; " * has_intervals
     phrase = join_and([PAIR_TEST_PHRASES[test] for test in dict.fromkeys(pairs["test"])])
     tests = count_noun(len(comparison.measures), "measure") if by == "nemenyi" else count_noun(len(pairs), "test")
     p = f"pairwise p: {f'{phrase}, ' * write.detail.minor}{_adjusted_text(adjust, tests)}."
-    yield _capitalized(brackets + p)
+    yield capitalized(brackets + p)

@@ -13,7 +13,6 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
-from dreval.measures.core import MeasureCard
 from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.estimates import (
     CostEstimate,
@@ -29,10 +28,11 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
+from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.format import count_noun, groups_text, join_and, percent
-from dreval.report.record_findings import RecordFinding, findings_text, record_finding, significant
-from dreval.report.result_view import measure_title, parameter_text
+from dreval.report.findings import Finding, findings_text, record_finding
+from dreval.report.format import count_noun, groups_text, join_and, percent, significant
+from dreval.report.result_view import make_column, measure_title, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -42,7 +42,7 @@ SEVERITIES = (FAILURE, LIMIT, ASSUMPTION)  # the most important first
 
 def record_summary(
     title: str,
-    findings: Iterable[RecordFinding],
+    findings: Iterable[Finding],
     tables: Sequence[Table] = (),
     notes: Iterable[Note | str] = (),
     *,
@@ -60,7 +60,7 @@ def record_summary(
     ----------
     title : str
         The title; only the full form shows it.
-    findings : iterable of RecordFinding
+    findings : iterable of Finding
         The answer, in the order in which it is read.
     tables : sequence of Table
         The essential numbers.
@@ -81,7 +81,8 @@ def record_summary(
     shell : bool, default False
         Whether a command prints it, whose option adds the rest.
     """
-    ordered = sorted(dict.fromkeys(notes), key=_severity)
+    severities = {note: note.severity if isinstance(note, Note) else LIMIT for note in notes}
+    ordered = sorted(severities, key=lambda note: SEVERITIES.index(severities[note]))
     texts = list(dict.fromkeys(map(str, ordered)))
     header = [(name, str(value)) for name, value in settings if value not in (None, "")]
     hidden = [count_noun(len(texts) - MAX_NOTES, "more note")] if len(texts) > MAX_NOTES else []
@@ -99,10 +100,6 @@ def record_summary(
     )
     answer = Paragraph(findings_text(findings), "finding")
     return replace(document, parts=[answer, *answers, *document.parts])
-
-
-def _severity(note: Note | str) -> int:
-    return SEVERITIES.index(note.severity) if isinstance(note, Note) else 1
 
 
 def _level(conf_level: float) -> str:
@@ -139,7 +136,7 @@ def intrinsic_dimension_summary(record: IntrinsicDimension, full: bool) -> Docum
     )
 
 
-def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[RecordFinding]:
+def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[Finding]:
     """Return the estimate with its interval, and what the interval does not cover."""
     value, p = record.value, record.recipe["p"]
     if math.isnan(record.se):
@@ -170,7 +167,7 @@ def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
     return record_summary("Parallel analysis", findings, tables, notes, full=full, settings=settings, call=record.call)
 
 
-def parallel_analysis_findings(record: ParallelAnalysis) -> list[RecordFinding]:
+def parallel_analysis_findings(record: ParallelAnalysis) -> list[Finding]:
     """Return the number of components, their share of the variance, and the limit of the method."""
     n_kept, table = record.n_components, record.table
     if not n_kept:
@@ -192,7 +189,7 @@ def measure_summary(record: MeasureRecord, full: bool) -> Document:
     return record_summary(record.title, findings, tables, record.notes, full=full, settings=settings, call=record.call)
 
 
-def measure_findings(record: MeasureRecord) -> list[RecordFinding]:
+def measure_findings(record: MeasureRecord) -> list[Finding]:
     """Return the value of a measure of a method on its scale, and what it does not say."""
     parts, kind = record.parts, f"measure.{record.measure}"
     numbers: dict[str, Any] = {"source": str(record.recipe.get("source", "the method")), "value": record.value}
@@ -224,10 +221,10 @@ def measure_scale(record: MeasureRecord) -> str:
     chance = record.chance
     if record.measure not in MEASURES or math.isnan(chance):
         return f" ({DIRECTIONS[record.direction]})" if record.direction else ""
-    card: MeasureCard = MEASURES.card(record.measure)
-    perfect = card.bounds[record.direction == "higher"]
-    position = (record.value - chance) / (perfect - chance)
-    side = "no better than chance" if position <= 0 else f"closer to {'perfect' if position > 0.5 else 'chance'}"
+    row = {"embedding": "", "value": record.value, "chance": chance, "direction": record.direction}
+    column = make_column(record.measure, "", [row])
+    position, perfect = normalized_score(column, record.value, chance), column.perfect
+    side = "no better than chance" if position <= 0 else f"closer to {'chance' if position < POOR else 'perfect'}"
     side = "perfect" if position > 1 - ROUNDING else side
     return f" (perfect {perfect:g}, chance level {significant(chance, 2)}: {side})"
 
@@ -288,7 +285,7 @@ def _score_cells(row: Mapping[str, Any]) -> list[str]:
     return [value, chance, f"{low} to {high}" if low else "", rank, "yes" if is_best else ""]
 
 
-def _standing_finding(record: EvaluatedEmbedding, scores: pd.DataFrame) -> RecordFinding:
+def _standing_finding(record: EvaluatedEmbedding, scores: pd.DataFrame) -> Finding:
     """Return the finding on the measures by which an embedding is in the best set."""
     results, name, total = record._results, record.method, scores["measure"].nunique()
     decided = scores.dropna(subset="in_best_set")
@@ -392,7 +389,7 @@ def values_summary(record: Scores, full: bool) -> Document:
     )
 
 
-def values_findings(record: Scores) -> list[RecordFinding]:
+def values_findings(record: Scores) -> list[Finding]:
     """Return the values of measures that stand for their questions, or of the first ones."""
     names = [name for name, value in record.items() if not math.isnan(value)]
     if not names:
@@ -443,7 +440,7 @@ def scores_summary(record: PointScores, full: bool) -> Document:
     return record_summary(record.TITLE, findings, tables, record.notes, full=full, settings=settings)
 
 
-def scores_findings(record: PointScores) -> list[RecordFinding]:
+def scores_findings(record: PointScores) -> list[Finding]:
     """Return the largest scores, compared to the median, and what they do not say."""
     match record:
         case LocalDistortion():
@@ -485,7 +482,7 @@ def perplexity_summary(record: PerplexityCurve, full: bool) -> Document:
     )
 
 
-def perplexity_findings(record: PerplexityCurve) -> list[RecordFinding]:
+def perplexity_findings(record: PerplexityCurve) -> list[Finding]:
     """Return the perplexities with the smallest and the largest scores, and what does not follow."""
     top = record.table[record.table["score"] == record.table["score"].iloc[0]]
     top = top[top["value"].notna()]

@@ -17,9 +17,11 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, notes_of_table
 from dreval.records.notes import Note, Notes
 from dreval.report._svg import inline_svg
-from dreval.report.comparison_view import TEST_TITLES
+from dreval.report.comparison_findings import CAUTION, comparison_answers
+from dreval.report.comparison_view import TEST_TITLES, column_of, embedding_order
 from dreval.report.document import (
     MISSING_VALUE,
+    Answers,
     Cell,
     Details,
     Document,
@@ -37,21 +39,22 @@ from dreval.report.document import (
 from dreval.report.document import (
     Column as TableColumn,
 )
-from dreval.report.documents.closing import closing_sections, measure_entry
-from dreval.report.documents.comparison import answer_lines, letter_text
-from dreval.report.documents.pairs import rank_rows
+from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
+from dreval.report.documents.comparison import answer_lines
+from dreval.report.documents.comparison_page import measure_parts
+from dreval.report.documents.evaluation_page import MAX_NAME_BREADTH
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
-from dreval.report.findings import metric_text
+from dreval.report.findings import Finding, metric_text, record_finding
 from dreval.report.format import (
     count_noun,
     format_fixed,
     half_width,
     number_word,
+    short_names,
 )
 from dreval.report.plot import draw_comparison
-from dreval.report.record_findings import RecordFinding, record_finding
 from dreval.report.result_view import (
     Column,
     make_column,
@@ -102,7 +105,7 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = (),
     )
 
 
-def study_findings(status: StudyStatus) -> list[RecordFinding]:
+def study_findings(status: StudyStatus) -> list[Finding]:
     """Return how many cells are finished, and how many of them failed."""
     count, done, failed = len(status.cells), status.count("done"), status.count("failed")
     finished = done + failed
@@ -112,7 +115,7 @@ def study_findings(status: StudyStatus) -> list[RecordFinding]:
     return [record_finding(f"study.{kind}", **numbers)]
 
 
-def next_steps(status: StudyStatus) -> list[RecordFinding]:
+def next_steps(status: StudyStatus) -> list[Finding]:
     """Return how to continue a study."""
     if not status.complete and status.count("done") + status.count("failed"):
         return [record_finding("study.continue")]
@@ -152,7 +155,7 @@ def _study_table(status: StudyStatus) -> Table:
     return Table(title, ["data set", "method", *STATES, "computing"], rows, names=2)
 
 
-def failure_findings(status: StudyStatus) -> list[RecordFinding]:
+def failure_findings(status: StudyStatus) -> list[Finding]:
     """Return why cells failed; failures of one argument by one requirement are one finding, whatever the values."""
     failures: dict[Any, list[int]] = {}
     for place, (state, cell_notes) in enumerate(zip(status.cells["state"], status.cells["notes"], strict=True)):
@@ -236,23 +239,21 @@ def study_report(study: Any, name: str, title: str | None, folder: FigureFolder 
     with StudyFile(study.path) as file:
         view = read_study(table, recipe, file.reference())
     comparison, reason = _compare_or_reason(study.path)
-    best = "the best mean rank of a column"
-    ranking = [Paragraph(finding.text, "finding") for finding in study_findings(status)]
-    ranking += _ranking_parts(view, comparison, f"● {best}" if folder is None else f"{best} is bold")
+    all_done = status.count("done") == len(status.cells)
+    ranking: list[Part] = [Paragraph(finding.text, "finding") for finding in study_findings(status) if not all_done]
+    ranking += [] if comparison is None else _ranking_parts(comparison)
     if reason:
         ranking.append(Paragraph(f"The methods were not compared across data sets: {reason}.", "note"))
     several = any(any(cell.small) for family in view.families for row in family.rows for cell in row)
-    note = "A stronger shade is better within a row, ● the best value."
-    note = note if folder is None else "The best value of a row is bold."
-    spread_text = " Means over replicates, with their standard deviation." if several else ""
-    measure_sections = [
-        _study_measure_section(view, family, i, comparison, folder) for i, family in enumerate(view.families)
-    ]
+    notes = ["A stronger shade is better within a row."] if folder is None else []
+    notes += ["Means over replicates, with their standard deviation."] if several else []
+    measures = [_study_measure_section(view, family, i, comparison, folder) for i, family in enumerate(view.families)]
+    values = Group([Group([section]) for section in measures], "beside" * (len(view.methods) <= MAX_NARROW_METHODS))
     sections = [
         Section("Ranking", ranking, "ranking", "Ranking"),
         Section(
             "Values on each data set",
-            [Paragraph(note + spread_text, "note"), *measure_sections] if measure_sections else [],
+            [*([Paragraph(" ".join(notes), "note")] if notes else []), values] if measures else [],
             "values",
             "Data sets",
         ),
@@ -283,22 +284,12 @@ def _compare_or_reason(path: Path) -> tuple[Comparison | None, str]:
         return None, f"a comparison {error.requirement}; here are {error.received}"
 
 
-def _ranking_parts(view: StudyView, comparison: Comparison | None, best: str) -> list[Part]:
-    """Return mean ranks: a row for each method, a column for each measure that was compared."""
-    if comparison is None:
-        return []
-    measures = [family for family in view.families if family.key in comparison.measures]
-    heads = [
-        TableColumn("Method", "text"),
-        *(TableColumn(measure.column.title, below=measure.below) for measure in measures),
-    ]
-    rows = rank_rows(comparison, [family.key for family in measures], view.methods)
-    note = f"Mean rank over the data sets, 1 being the best; {best}. {letter_text(comparison, 'Methods')}"
-    return [
-        answer_lines(comparison, with_cautions=False),
-        Paragraph(note, "note"),
-        Table("Mean ranks", heads, rows, caption="Methods down, measures across", style="heat"),
-    ]
+def _ranking_parts(comparison: Comparison) -> list[Part]:
+    """Return the answers and the mean ranks, as on the page of the comparison."""
+    names = embedding_order(comparison)
+    columns = {name: column_of(comparison, name) for name in comparison.measures}
+    answers = [(a.question, a.text) for a in comparison_answers(comparison) if a.question != CAUTION]
+    return [Answers(answers), *measure_parts(comparison, columns, names, short_names(names, MAX_NAME_BREADTH))]
 
 
 def _study_measure_section(
@@ -309,14 +300,12 @@ def _study_measure_section(
     heads = [TableColumn("Data set", "text"), *(TableColumn(name, is_name=True) for name in view.methods)]
     wide = len(view.methods) > MAX_NARROW_METHODS
     caption = "Data sets down, methods across"
-    table: list[Part] = [Table(f"Values of {title}", heads, measure.rows, caption=caption, style="heat", wide=wide)]
-    paragraphs: list[Part] = []
+    parts: list[Part] = [Paragraph(measure.column.question, "note")] if measure.column.question else []
+    parts.append(Table(f"Values of {title}", heads, measure.rows, caption=caption, style="heat", wide=wide))
     if comparison is not None and measure.key in comparison.measures:
-        table += _study_figure(comparison, measure, number, folder)
-        form = "page" if folder is None else "text"
-        paragraphs = [Paragraph(measure_paragraph(comparison, measure.key, form), "said")]
-    question = [Paragraph(measure.column.question, "note")] if measure.column.question else []
-    parts = [*question, Group([Group(table), *paragraphs], "" if wide else "values")]
+        parts += _study_figure(comparison, measure, number, folder)
+        words = Paragraph(measure_paragraph(comparison, measure.key, "page" if folder is None else "text"), "said")
+        parts.append(Details("In words", [words], screen=True, about=title) if folder is None else words)
     return Section(measure.column.title, parts, below=measure.below)
 
 
@@ -468,9 +457,8 @@ def _dataset_row(
         deviation_text = (
             half_width(value, value - sd, value + sd, measure_column.decimals) if sd > abs(value) * ROUNDING else ""
         )
-        best, shade = method in column.leaders, round(column.shade(method), 3)
         text = format_fixed(value, measure_column.decimals)
-        cells.append(Cell(text, "value", "best" if best else "", small=[deviation_text], shade=shade))
+        cells.append(Cell(text, "value", small=[deviation_text], shade=round(column.shade(method), 3)))
     return cells
 
 
@@ -495,30 +483,34 @@ def study_meta(status: Any, recipe: Mapping[str, Any]) -> str:
 
 def study_cautions(
     status: Any, recipe: Mapping[str, Any], comparison: Comparison | None, *, has_spread: bool = True
-) -> Iterator[str]:
-    """Yield conclusions that do not follow; each only where it applies, that on "±" where a table has a spread."""
-    left = status.count("running") + status.count("waiting")
+) -> Iterator[TermEntry]:
+    """Yield conclusions that do not follow, each only where it applies; that on "±" where a table has a spread."""
+    left, ks = status.count("running") + status.count("waiting"), recipe["n_neighbors"]
     if left:
-        yield f"{count_noun(left, 'cell')} of {len(status.cells):,} are not done: means and ranks may change."
+        cells = f"{count_noun(left, 'cell')} of {len(status.cells):,}"
+        yield TermEntry("“The order is final.”", f"{cells} are not done: means and ranks may change.")
     if status.count("failed"):
-        yield "Methods that fail are compared where they did not, which favors them where they fail on hard data."
+        reason = "It is compared where it did not fail, which favors it where it fails on hard data."
+        yield TermEntry("“A method that fails is compared on all data.”", reason)
     if comparison is not None:
-        n = len(recipe["datasets"])
-        yield (
-            f"The {n} data sets are the sample. The tests refer to further data sets like these, not to other kinds, "
-            "and not to any one of them."
-        )
+        sample = f"The {len(recipe['datasets'])} data sets are the sample"
+        reason = f"{sample}: the tests refer to further ones like these, not to other kinds or to any one of them."
+        yield TermEntry("“The order holds on each data set.”", reason)
     if status.cells["replicate"].nunique() > 1:
-        marks = "“±” is the standard deviation over replicates, not an interval. " * has_spread
-        yield f"{marks}Replicates are not further data sets and add nothing to their number."
+        marks = " “±” is the standard deviation over replicates, not an interval." * has_spread
+        yield TermEntry("“More replicates are more data.”", f"They add nothing to the number of data sets.{marks}")
     else:
-        yield "Each method was run once on each data set; another seed may give another embedding."
+        reason = "Each method was run once on each data set; another seed may give another embedding."
+        yield TermEntry("“A re-run gives the same order.”", reason)
     if recipe["subsample"]:
-        yield "Each replicate has part of the points at the same k, which is a larger share of fewer points."
-    if len(recipe["n_neighbors"]) == 1:
-        yield f"Neighborhoods are those of k = {recipe['n_neighbors'][0]}; at another scale the order may differ."
-    yield "Methods were run with the parameters below. With others, tuned to the data, the order may differ."
-    yield "Measures answer different questions: the best method by one may be the last by another."
+        reason = "Each replicate has part of the points at the same k, which is a larger share of fewer points."
+        yield TermEntry("“All points give the same values.”", reason)
+    if len(ks) == 1:
+        reason = f"Neighborhoods are those of k = {ks[0]}; at another scale the order may differ."
+        yield TermEntry("“The order holds at every scale.”", reason)
+    reason = "Methods were run with the parameters below. With others, tuned to the data, the order may differ."
+    yield TermEntry("“The first method is the best.”", reason)
+    yield TermEntry(*BEST_LIMIT)
 
 
 def _anchor_text(setting: int | str | None) -> str:

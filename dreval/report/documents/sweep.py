@@ -15,9 +15,11 @@ from dreval.report._style import figure_style
 from dreval.report._svg import inline_svg
 from dreval.report.document import (
     MISSING_VALUE,
+    Answers,
     Cell,
     Column,
     Document,
+    Group,
     PageFigure,
     Paragraph,
     Part,
@@ -25,21 +27,23 @@ from dreval.report.document import (
     Table,
     TermEntry,
     WideFigure,
-    same_digits,
 )
-from dreval.report.documents.closing import closing_sections, measure_entry
+from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
 from dreval.report.documents.evaluation_page import visible_rows
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep
+from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import (
     count_noun,
+    decimals_for,
+    format_fixed,
     join_and,
     number_word,
     setting_text,
     value_text,
+    without_zero,
 )
-from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.result_view import (
     make_column,
     measure_text,
@@ -75,7 +79,7 @@ def sweep_summary(sweep: Sweep, full: bool, *, shell: bool = False) -> Document:
     )
 
 
-def sweep_answers(sweep: Sweep) -> list[list[RecordFinding]]:
+def sweep_answers(sweep: Sweep) -> list[list[Finding]]:
     """Return the findings of each measure, and the limits of all."""
     return [*(sweep_findings(sweep, name) for name in sweep.measures), sweep_limits(sweep)]
 
@@ -95,7 +99,7 @@ def sweep_notes(sweep: Sweep, full: bool) -> list[Note | str]:
     return [*unevaluated, *(note for note in sweep.notes if full or note.code != FEW_CODE)]
 
 
-def sweep_limits(sweep: Sweep) -> list[RecordFinding]:
+def sweep_limits(sweep: Sweep) -> list[Finding]:
     """Return the warning of few replicates, and what the best set does not show."""
     count = sweep.recipe["parameters"]["n_replicates"]
     needed = [RELIABLE_REPLICATES, *(dict(note.values)["needed"] for note in sweep.notes if note.code == FEW_CODE)]
@@ -103,7 +107,7 @@ def sweep_limits(sweep: Sweep) -> list[RecordFinding]:
     return [*few, record_finding("sweep.caution")]
 
 
-def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[RecordFinding]:
+def sweep_findings(sweep: Sweep, measure: str | None = None) -> list[Finding]:
     """Return which setting is best by a measure, which are not significantly worse, and the nearest one that is.
 
     Examples
@@ -193,7 +197,7 @@ def _sweep_table(sweep: Sweep, measure: str, max_rows: int) -> Table:
     foot = f"{count_noun(n_further, 'further setting')} in tidy()." if n_further else ""
     title = measure_text(rows)
     best = "best, or not significantly worse than the best" if rows["in_best_set"].any() else ""
-    heading = title[:1].upper() + title[1:] if len(sweep.measures) > 1 else ""
+    heading = _sentence_case(title) if len(sweep.measures) > 1 else ""
     return Table(heading, columns, lines, names=len(sweep.options), foot=foot, best=best)
 
 
@@ -215,7 +219,11 @@ class SettingRow:
 def setting_rows(sweep: Sweep, measure: str) -> list[SettingRow]:
     """Return the settings of a table of one measure: the best set by value, then the others by value."""
     rows = sweep.of(measure)
-    means, lows, highs = (same_digits(rows[key].tolist()) for key in ("mean", "conf_low", "conf_high"))
+    places = decimals_for(rows["mean"])
+    means, lows, highs = (
+        ["" if math.isnan(value) else without_zero(format_fixed(value, places)) for value in rows[key]]
+        for key in ("mean", "conf_low", "conf_high")
+    )
     setting_texts = []
     for place in table_order(sweep, measure):
         row = rows.loc[place]
@@ -245,7 +253,8 @@ MAX_SWEEP_FIGURES = 12  # measures that have a figure
 def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a sweep, in order: of a page, or of a text with figures in a ``folder``."""
     summary = sweep_summary(sweep, full=True)
-    answers = list(map(findings_text, sweep_answers(sweep)))
+    titles = [*(_sentence_case(measure_text(sweep.of(name))) for name in sweep.measures), "Caution"]
+    answers = list(zip(titles, map(findings_text, sweep_answers(sweep)), strict=True))
     measure_sections = [
         _sweep_measure_section(sweep, name, number, folder) for number, name in enumerate(sweep.measures)
     ]
@@ -256,7 +265,7 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
     ]
     versions = [(str(name), str(version)) for name, version in sweep.recipe["versions"].items()]
     sections = [
-        Section("Which settings?", [Paragraph(text, "finding") for text in answers], "best", "Best set"),
+        Section("Answers", [Answers(answers)], "answers"),
         Section("Measure by measure", measure_sections, "measures", "Measures"),
         *closing_sections(list(_sweep_cautions(sweep)), summary.notes, summary.call, settings, versions, entries),
     ]
@@ -274,17 +283,19 @@ def sweep_report(sweep: Sweep, title: str | None, folder: FigureFolder | None) -
 def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureFolder | None) -> Section:
     """Return the section of one measure: its question, its figure, and a row for each setting, the best first."""
     rows = sweep.of(name)
-    title = measure_text(rows)
-    title = title[:1].upper() + title[1:]
-    parts: list[Part] = [Paragraph(MEASURES.card(rows["measure"].iloc[0]).question, "note")]
+    title = _sentence_case(measure_text(rows))
+    figures: list[Part] = []
+    question = [Paragraph(MEASURES.card(rows["measure"].iloc[0]).question, "note")]
     if number < MAX_SWEEP_FIGURES and rows["mean"].notna().any():
         caption = f"Means of the settings with their intervals: {title}"
         with figure_style():
             figure: Any = draw_sweep(sweep, name)
         if folder is None:
-            parts.append(WideFigure(PageFigure(inline_svg(figure, f"s{number}", caption)), f"Figure of {title}", "cd"))
+            figures.append(
+                WideFigure(PageFigure(inline_svg(figure, f"s{number}", caption)), f"Figure of {title}", "cd")
+            )
         else:
-            parts.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
+            figures.append(folder.figure(figure, f"sweep-{rows['measure'].iloc[0]}", caption))
     heads = [Column(option, "name", is_name=True) for option in sweep.options]
     heads += [Column("mean"), Column(f"{100 * (1 - sweep.alpha):g} % interval"), Column("runs"), Column("p")]
     heads.append(Column("verdict", "text"))
@@ -303,15 +314,22 @@ def _sweep_measure_section(sweep: Sweep, name: str, number: int, folder: FigureF
     note += f" is the best, adjusted for the choice among {count_noun(len(lines), 'setting')}."
     caption, n_visible = "A row for each setting", visible_rows(len(lines))
     table = Table(f"Settings by {title}", heads, lines, caption=caption, visible_rows=n_visible)
-    return Section(title, [*parts, table, Paragraph(note, "note")])
+    return Section(title, [*question, Group([*figures, Group([table, Paragraph(note, "note")])], "beside")])
 
 
-def _sweep_cautions(sweep: Sweep) -> Iterator[str]:
-    """Yield conclusions that do not follow."""
-    yield "A setting in the best set is not shown to be good, or equal to the best: it is not shown to be worse."
-    yield "The best value is too optimistic, since it was chosen for its size: report its value on other points."
+def _sentence_case(text: str) -> str:
+    """Return text that begins with a capital letter."""
+    return text[:1].upper() + text[1:]
+
+
+def _sweep_cautions(sweep: Sweep) -> Iterator[TermEntry]:
+    """Yield conclusions that do not follow, each with the reason."""
+    yield TermEntry("“The settings of the best set are good.”", "They are only not shown to be worse than the best.")
+    reason = "It was chosen for its size and is too optimistic: report its value on other points."
+    yield TermEntry("“The best setting has this value.”", reason)
     if sweep.over == "seeds":
-        yield "Only seeds differed: the best sets refer to these points, and other points may have others."
+        yield TermEntry("“Other points have the same best set.”", "Only seeds differed: it refers to these points.")
     else:
-        yield "The best sets refer to n / 2 points, as in the halves; with more points another setting may be best."
-    yield "Each measure asks another question and may have another best set."
+        reason = "The best sets refer to n / 2 points, as in the halves; with more points another setting may be best."
+        yield TermEntry("“The best setting is best for all points.”", reason)
+    yield TermEntry(*BEST_LIMIT)

@@ -15,7 +15,17 @@ from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, Independen
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, noise_text, smallest_p_text
+from dreval.report.findings import (
+    NULL_DATA_NAMES,
+    RESIDUAL,
+    SCHEMES,
+    Finding,
+    findings_text,
+    is_smallest,
+    noise_text,
+    record_finding,
+    smallest_p_text,
+)
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -26,7 +36,6 @@ from dreval.report.format import (
     setting_text,
     without_zero,
 )
-from dreval.report.record_findings import RecordFinding, findings_text, record_finding
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
@@ -87,7 +96,7 @@ def test_summary(test: IndependenceTest, full: bool) -> Document:
     )
 
 
-def test_findings(test: IndependenceTest) -> list[RecordFinding]:
+def test_findings(test: IndependenceTest) -> list[Finding]:
     """Return the conclusion of a test of independence, and what p does not say."""
     variables = test.recipe.get("labels", test.variables)
     scheme = test.recipe.get("parameters", {}).get("permutation", "free")
@@ -107,7 +116,7 @@ def test_name(name: str) -> str:
     return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
-def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[RecordFinding]:
+def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[Finding]:
     """Return the limits of a p by resampling: too few resamples, the smallest p possible, and a borderline p."""
     count, (low, high) = test.n_resamples, test.p_interval
     if test.p_kind in ("exact", "asymptotic", "approximate") or not count or low != low:
@@ -175,7 +184,7 @@ def sensitivity_summary(sensitivity: Sensitivity, full: bool) -> Document:
     return record_summary(title, findings, [Table("", columns, rows)], full=full, settings=settings)
 
 
-def sensitivity_findings(sensitivity: Sensitivity) -> list[RecordFinding]:
+def sensitivity_findings(sensitivity: Sensitivity) -> list[Finding]:
     """Return at how many values of the setting the test rejects, and at its default."""
     table, setting = sensitivity.table, sensitivity.setting
     ps = table["p_value"].astype(float)
@@ -225,7 +234,7 @@ def certificate_summary(certificate: Certificate, full: bool) -> Document:
     return record_summary(title, findings, tables, certificate.notes, full=full, settings=settings, call=call)
 
 
-def certificate_findings(certificate: Certificate) -> list[RecordFinding]:
+def certificate_findings(certificate: Certificate) -> list[Finding]:
     """Return whether a test rejects Definition 1, and whether the embedding predicts held-out data at all."""
     name, held_out, tests = certificate.name, certificate.held_out, []
     findings = []
@@ -296,7 +305,7 @@ def _noise_codes(test: NoiseTest) -> tuple[str, ...]:
     return ("noise.columns",) if test.p_value <= test.extra["alpha"] else ("noise.columns", "noise.plug_in")
 
 
-def noise_findings(test: NoiseTest) -> list[RecordFinding]:
+def noise_findings(test: NoiseTest) -> list[Finding]:
     """Return the conclusion of a noise test, its limits, and how many points are distinguished from noise."""
     null, alpha = str(test.extra["null"]), test.extra["alpha"]
     numbers = {"source": str(test.recipe.get("source", "The method")), "p": test.p_value}
@@ -320,11 +329,6 @@ def noise_findings(test: NoiseTest) -> list[RecordFinding]:
     return findings
 
 
-def tests_of_computed(view: ResultView) -> list[Mapping[str, Any]]:
-    """Return the tests of embeddings that were computed."""
-    return [row for row in view.tests if row["embedding"] not in view.failed]
-
-
 @dataclass(frozen=True)
 class TestGroup:
     """Tests with the same question: their text, their rows, and the errors that belong to them."""
@@ -340,8 +344,11 @@ class TestGroup:
 def test_groups(view: ResultView) -> list[TestGroup]:
     """Return the tests against variables, those of the certificate (on the residual), and the noise tests."""
     rows, noise_rows = (
-        tests_of_computed(view),
-        [row for row in view.method_tests if row["embedding"] not in view.failed],
+        sorted(
+            (row for row in tests if row["embedding"] not in view.failed),
+            key=lambda row: view.ranked.index(row["embedding"]),
+        )
+        for tests in (view.tests, view.method_tests)
     )
     noise_results = (
         " ".join(dict.fromkeys(noise_text(row, view.results) for row in noise_rows)) if view.results is not None else ""
@@ -387,44 +394,34 @@ def method_measures_table(view: ResultView, need: str, caption: str) -> Table | 
         if not cell.missing
     ]
     heads = [Column("Embedding", "text"), Column("Measure", "text"), Column("Value"), Column("Chance level")]
-    return Table("", [*heads, Column("Beside it", "text")], rows, caption=caption) if rows else None
+    return Table("", [*heads, Column("Note", "text")], rows, caption=caption) if rows else None
 
 
 def test_page_table(group: TestGroup) -> Table:
-    """Return one row for each test; a missing one has its reason."""
+    """Return a row for each embedding and variable with the effect and the p of each test, or why it is missing."""
     adjusted = any(not math.isnan(row["p_adjusted"]) for row in group.tests)
-    has_notes = any(row["note"] for row in group.tests)
-    text_heads = [Column(title, "text") for title in ("Embedding", "Variable", "Test")]
-    numbers = ["Effect size", "Statistic", "Chance level", "p", *["Adjusted p"] * adjusted, "Resamples"]
-    rows = [
-        [
-            Cell(row["embedding"], "name"),
-            Cell(row["variable"] or MISSING_VALUE, "name"),
-            Cell(test_name(str(row["test"])), "words"),
-            Cell(_number(row, "effect_size", 3)),
-            Cell(_number(row, "statistic", 4), "number"),
-            Cell(_number(row, "chance", 4), "number"),
-            Cell(probability(float(row["p_value"])), "number"),
-            *[Cell(probability(float(row["p_adjusted"])), "number")] * adjusted,
-            Cell(f"{int(row['n_resamples']):,}" if row["n_resamples"] else MISSING_VALUE, "number"),
-            *[Cell(row["note"], "note")] * has_notes,
-        ]
-        for row in group.tests
-    ]
-    heads = [*text_heads, *map(Column, numbers), *[Column("Note", "text")] * has_notes]
+    p_title, p_key = ("Adjusted p", "p_adjusted") if adjusted else ("p", "p_value")
+    names = list(dict.fromkeys(str(row["test"]) for row in group.tests))
+    has_variables = len({row["variable"] for row in group.tests}) > 1
+    tests_by_place: dict[tuple[str, str], dict[str, Mapping[str, Any]]] = {}
+    for row in group.tests:
+        tests_by_place.setdefault((row["embedding"], row["variable"]), {})[str(row["test"])] = row
+    heads = [Column("Embedding", "text"), *[Column("Variable", "text")] * has_variables]
+    for name in names:
+        heads += [Column(test_name(name), below=TESTS.card(name).effect_size if name in TESTS else ""), Column(p_title)]
+    rows = []
+    for (embedding, variable), tests in tests_by_place.items():
+        cells = [Cell(embedding, "name"), *[Cell(variable or MISSING_VALUE, "name")] * has_variables]
+        for name in names:
+            effect, p, note = (tests.get(name, {}).get(key, "") for key in ("effect_size", p_key, "note"))
+            effect, p = float(effect or math.nan), float(p or math.nan)
+            cells.append(
+                Cell(MISSING_VALUE if math.isnan(effect) else without_zero(format_fixed(effect, 3)), note=note)
+            )
+            cells.append(Cell(probability(p), note=note))
+        rows.append(cells)
     label = f"Table of these tests: {group.short}"
-    return Table(label, heads, rows, caption="One row for each embedding, variable and test")
-
-
-def _number(row: Mapping[str, Any], key: str, digits: int) -> str:
-    value = float(row[key])
-    return (
-        MISSING_VALUE
-        if math.isnan(value)
-        else format_fixed(value, digits)
-        if 1e-3 <= abs(value) < 1e5
-        else true_minus(f"{value:.2e}")
-    )
+    return Table(label, heads, rows, caption="One row for each embedding and variable")
 
 
 def rejection_text(view: ResultView, tests: Sequence[Mapping[str, Any]]) -> str:

@@ -29,7 +29,7 @@ from dreval.report.figures._grid import (
     head_lines,
 )
 from dreval.report.format import count_noun, format_fixed, join_and, short_names
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, ResultView, parameter_value
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, ResultView
 
 LINES_WIDTH_INCHES = 4.8
 LINES_HEIGHT_INCHES = 2.7
@@ -142,7 +142,7 @@ def _values_at(ks: FloatArray, value: Any, n: int) -> FloatArray:
 def family_curve(family: Sequence[Column]) -> ScaleCurve:
     """Return one measure at several numbers of neighbors as a curve."""
     column, names = family[0], list(dict.fromkeys(name for column in family for name in column.cells))
-    ks = np.array([float(parameter_value(column.parameters, "n_neighbors") or 0) for column in family])
+    ks = np.array([float(column.settings.get("n_neighbors") or 0) for column in family])
 
     def series(key: str) -> dict[str, FloatArray]:
         cells = {name: [column.cells.get(name) for column in family] for name in names}
@@ -386,18 +386,7 @@ SENSITIVITY_HEIGHT_INCHES = 2.5
 def sensitivity_curve(curve: Sensitivity, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the statistic of a test over a setting on a log scale, above what permutation gives.
 
-    Parameters
-    ----------
-    curve : Sensitivity
-        The result of ``kappa_curve`` or ``bandwidth_curve``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``Sensitivity.plot``.
 
     Examples
     --------

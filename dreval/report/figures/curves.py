@@ -48,18 +48,7 @@ MAX_COMPONENTS = 40
 def draw_intrinsic_dimension(record: IntrinsicDimension, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the ratios and the fitted line of TwoNN, or the local dimensions of maximum likelihood.
 
-    Parameters
-    ----------
-    record : IntrinsicDimension
-        The result of ``dreval.intrinsic_dimension``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``IntrinsicDimension.plot``.
 
     Examples
     --------
@@ -130,18 +119,7 @@ def _draw_local(ax: Axes, record: IntrinsicDimension) -> None:
 def draw_parallel_analysis(record: ParallelAnalysis, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw eigenvalues over their numbers, above the range that permutation of columns gives.
 
-    Parameters
-    ----------
-    record : ParallelAnalysis
-        The result of ``dreval.parallel_analysis``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``ParallelAnalysis.plot``.
 
     Examples
     --------
@@ -206,18 +184,7 @@ PERPLEXITY_HEIGHT_INCHES = 3.0
 def draw_perplexity_curve(record: PerplexityCurve, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the largest 5 % of the scores and their median over the perplexity, both axes on a log scale.
 
-    Parameters
-    ----------
-    record : PerplexityCurve
-        The result of ``dreval.perplexity_curve``.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``PerplexityCurve.plot``.
 
     Examples
     --------
@@ -283,20 +250,7 @@ SWEEP_KINDS = ("best set", "worse", "not evaluated")
 def draw_sweep(sweep: Sweep, measure: str | None = None, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the values of the settings by a measure: a line for one option, cells for two, a list for more.
 
-    Parameters
-    ----------
-    sweep : Sweep
-        The result of ``dreval.sweep``.
-    measure : str, optional
-        One of its measures; the first by default.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``Sweep.plot``.
 
     Examples
     --------

@@ -60,7 +60,7 @@ from dreval.report.figures._panels import (
     title_of,
 )
 from dreval.report.format import count_noun, format_fixed, short_name
-from dreval.report.result_view import Column, ResultView, parameter_value
+from dreval.report.result_view import Column, ResultView
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
 
@@ -254,9 +254,9 @@ def mapped_column(results: Results, view: ResultView, measure: str | None, n_nei
         main = [c for c in family if c in view.main_columns]
         return (main or family)[0]
     requested = str(check_int(n_neighbors, "n_neighbors", low=1))
-    matching = [c for c in family if parameter_value(c.parameters, "n_neighbors") == requested]
+    matching = [c for c in family if c.settings.get("n_neighbors") == requested]
     if not matching:
-        scales = ", ".join(parameter_value(c.parameters, "n_neighbors") or "none" for c in family)
+        scales = ", ".join(c.settings.get("n_neighbors") or "none" for c in family)
         raise InputError("n_neighbors", "must be one that was run", requested, f"{measure} was run at: {scales}.")
     return matching[0]
 

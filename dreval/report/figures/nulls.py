@@ -64,18 +64,7 @@ def stored_null(results: Results, row: Any) -> Histogram:
 def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the null distribution of a test as a histogram, and the observed statistic as a line.
 
-    Parameters
-    ----------
-    test : IndependenceTest
-        The result of a test.
-    ax : matplotlib Axes, optional
-        Where to draw; a new figure by default.
-    figsize : (float, float), optional
-        Width and height of a new figure, in inches.
-
-    Returns
-    -------
-    matplotlib Figure, or ``ax`` where it is given
+    See ``IndependenceTest.plot``.
 
     Notes
     -----

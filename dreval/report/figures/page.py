@@ -219,6 +219,15 @@ def _pack_integers(integers: Any) -> str:
     return base64.b64encode(np.asarray(integers).astype("<u2").tobytes()).decode("ascii")
 
 
+def other_map(results: Results, name: str, levels: IntArray | None, aside: str) -> dict[str, str]:
+    """Return an embedding that the script draws on request: its places, and the color of each point as a letter."""
+    Y = results.embeddings[name]
+    letters = (
+        "n" * len(Y) if levels is None else "".join("n" if x == MISSING_LEVEL else str(x) for x in levels.tolist())
+    )
+    return {"name": printable(name), "aside": aside, "xy": _pack_integers(fit_points(Y, MAP_SIZE)), "levels": letters}
+
+
 def _class_codes(labels: Any) -> tuple[Sequence[str], Sequence[int] | None]:
     """Return the classes in the order of their first points, and the class of each point."""
     if labels is None:
@@ -298,8 +307,8 @@ class Chart:
         points = " ".join(f"{x:.1f} {y:.1f}" for x, y in [*upper, *reversed(lower)])
         return f'<path class="{css}" d="M{points}z"/>' if points else ""
 
-    def axes(self, title: str, ticks: Sequence[float], mark: int | None) -> str:
-        """Return the axes with their titles, and a line at the size of the tables."""
+    def svg(self, label: str, title: str, ticks: Sequence[float], mark: int | None, lines: Sequence[str]) -> str:
+        """Return the chart: its axes with their titles, its lines, and a mark at the size of the tables."""
         left, top, right, bottom = CHART
         parts = [f'<text class="yt" x="0" y="11">{escape(title)}</text>']
         values = [tick for tick in nice_ticks(self.low, self.high) if self.low <= tick <= self.high]
@@ -312,13 +321,14 @@ class Chart:
             parts.append(f'<path class="tick" d="M{x:.1f} {bottom}v4"/>')
             parts.append(f'<text class="tx" x="{x:.1f}" y="{bottom + 16}"{end}>{k:,.0f}</text>')
         parts.append(f'<text class="tt" x="{(left + right) / 2:.0f}" y="223">neighborhood size K (log scale)</text>')
+        parts += lines
         if mark is not None and self.ks[0] <= mark <= self.ks[-1]:
             x, far = self.x(mark), self.x(mark) > right - 50
             place = (
                 f'x="{x - 4:.1f}" y="{top + 8}" style="text-anchor:end"' if far else f'x="{x + 4:.1f}" y="{top + 8}"'
             )
             parts.append(f'<path class="here" d="M{x:.1f} {top}V{bottom}"/><text class="tk" {place}>k = {mark}</text>')
-        return "".join(parts)
+        return _svg("cv", CHART_SIZE, label, "".join(parts))
 
 
 def _decades(ks: FloatArray) -> list[float]:
@@ -340,7 +350,7 @@ def curve_svg(curve: ScaleCurve, name: str, others: Sequence[str], many: bool, m
     low = np.where(np.isfinite(curve.band_low[name]), curve.band_low[name], curve.low[name])
     high = np.where(np.isfinite(curve.band_high[name]), curve.band_high[name], curve.high[name])
     chart = Chart(curve.ks, _limits([*curve.values.values(), low, high, curve.chance]))
-    parts = [chart.axes(title, _decades(curve.ks), mark)]
+    parts = []
     if many and others:
         table = np.array([curve.values[other] for other in others])
         parts.append(chart.band(np.nanmin(table, axis=0), np.nanmax(table, axis=0), "all"))
@@ -349,7 +359,7 @@ def curve_svg(curve: ScaleCurve, name: str, others: Sequence[str], many: bool, m
     if np.isfinite(curve.chance).any() and np.abs(curve.chance).max() > 0:
         parts.append(chart.line(curve.chance, "chance"))
     parts += [chart.band(low, high), chart.line(curve.values[name], "own")]
-    return _svg("cv", CHART_SIZE, f"{name}: {curve.title} by neighborhood size", "".join(parts))
+    return chart.svg(f"{name}: {curve.title} by neighborhood size", title, _decades(curve.ks), mark, parts)
 
 
 def family_svg(family: Sequence[Column], ks: Sequence[int], names: Sequence[str], inked: Sequence[str], k: int) -> str:
@@ -360,7 +370,7 @@ def family_svg(family: Sequence[Column], ks: Sequence[int], names: Sequence[str]
     css = {name: "own" if name in inked else "oth" for name in names}
     drawn = [chart.line(lines[name], css[name]) for name in sorted(names, key=lambda name: name in inked)]
     label = f"{family[0].title} by number of neighbors: {', '.join(names)}"
-    return _svg("cv", CHART_SIZE, label, chart.axes("", list(at), k) + "".join(drawn))
+    return chart.svg(label, family[0].title_in_sentence, list(at), k, drawn)
 
 
 # Distances and null distributions.
@@ -373,20 +383,18 @@ SHADES = 5  # opacities of the cells of a Shepard diagram
 def distances_svg(table: Shepard, name: str) -> str:
     """Return the Shepard diagram of an embedding: counts of pairs as shades of cells, and the isotonic fit."""
     left, top, right, bottom = DISTANCE_BOX
-    x = left + (right - left) * table.x_edges / (float(table.x_edges[-1]) or 1.0)
-    y = bottom - (bottom - top) * table.y_edges / (float(table.y_edges[-1]) or 1.0)
     share = np.log1p(table.counts) / np.log1p(max(int(table.counts.max()), 1))
     shades = np.where(table.counts > 0, np.ceil(share * SHADES), 0).astype(np.int64)
-    parts = [f'<path class="pane" d="M{left} {top}H{right}V{bottom}H{left}z"/>']
+    (n_columns, n_rows), parts = shades.shape, [f'<path class="pane" d="M{left} {top}H{right}V{bottom}H{left}z"/>']
+    scale = f"{(right - left) / n_columns:.4f} {-(bottom - top) / n_rows:.4f}"  # one unit is a cell
+    parts.append(f'<g transform="translate({left} {bottom}) scale({scale})">')
     for shade in range(1, SHADES + 1):
         runs = []
         for column in range(shades.shape[0]):
             edges = np.flatnonzero(np.diff(np.concatenate([[0], shades[column] == shade, [0]]).astype(np.int64)))
-            runs += [
-                f"M{x[column]:.1f} {y[a]:.1f}V{y[b]:.1f}H{x[column + 1]:.1f}V{y[a]:.1f}z"
-                for a, b in edges.reshape(-1, 2).tolist()
-            ]
+            runs += [f"M{column} {a}v{b - a}h1v{a - b}z" for a, b in edges.reshape(-1, 2).tolist()]
         parts.append(f'<path class="shade" style="opacity:{shade / SHADES:.1f}" d="{"".join(runs)}"/>' if runs else "")
+    parts.append("</g>")
     step_x = left + (right - left) * table.step_edges / (float(table.x_edges[-1]) or 1.0)
     step_y = bottom - (bottom - top) * table.steps / (float(table.y_edges[-1]) or 1.0)
     steps = "".join(
@@ -413,7 +421,7 @@ def _axis_ticks(end: float) -> list[tuple[float, str]]:
     return list(zip(ticks, plain_numbers([0, *ticks])[1:], strict=True))
 
 
-NULL_SIZE = (360, 130)
+NULL_SIZE = (360, 140)
 NULL_BOX = (6, 24, 354, 104)
 FAR_RANGES = 5.0  # lengths of the null range from which the statistic is beyond the axis, and an arrow points to it
 
@@ -449,6 +457,7 @@ def null_svg(low: FloatArray, high: FloatArray, counts: npt.NDArray[Any], statis
         f'<path class="own" d="{arrow if is_far else f"M{at:.1f} {top}V{bottom}"}"/>',
         f'<text class="obs" x="{at:.1f}" y="{top - 7}" style="text-anchor:{anchor}">{text}</text>',
     ]
+    parts.append(f'<text class="tt" x="{(left + right) / 2:.0f}" y="{bottom + 32}">statistic</text>')
     ticks = [tick for tick in nice_ticks(first, last, 2) if first <= tick <= last]
     for tick, label_text in zip(ticks, plain_numbers(ticks), strict=True):
         x = min(max(place(tick), left + 12), right - 12)

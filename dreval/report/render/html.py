@@ -25,6 +25,7 @@ from dreval.report.document import (
     Terms,
     text_parts,
 )
+from dreval.report.format import keep_equations
 from dreval.report.render.markup import html_symbols, sentence
 
 _ARGUMENT = re.compile(r"^`([A-Za-z_]\w*)`")  # at the beginning only: elsewhere it may be part of a name
@@ -113,7 +114,7 @@ def _symbols(text: str) -> str:
 
 def html_sentence(text: str) -> str:
     """Return a sentence of this package: names stand out, symbols are formulas."""
-    return sentence(text, lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", _symbols)
+    return sentence(keep_equations(text), lambda name: f"<strong><bdi>{_html(name)}</bdi></strong>", _symbols)
 
 
 def _html_note(note: str) -> str:
@@ -154,11 +155,6 @@ def _element(tag: str, content: str, **attributes: object) -> str:
 def breakable_name(name: str) -> str:
     """Return a name that may break after its underscores and hyphens."""
     return "<wbr>".join(map(_html, _NAME_BREAK.sub("\\1\0", printable(name)).split("\0")))
-
-
-def keep_equations(text: str) -> str:
-    """Return text whose equations, as "k = 15", do not break."""
-    return text.replace(" = ", "\u00a0=\u00a0")
 
 
 def _small(text: str) -> str:

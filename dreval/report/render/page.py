@@ -24,11 +24,11 @@ from dreval.report._style import (
     SCALE_LIGHT,
 )
 from dreval.report.document import Answers, Document, Table, all_parts
+from dreval.report.format import keep_equations
 from dreval.report.render.html import (
     N_SCALE_COLORS,
     breakable_name,
     html_sentence,
-    keep_equations,
     percent_length,
     scale_color,
     table_body,
@@ -37,6 +37,7 @@ from dreval.report.render.html import (
 from dreval.report.render.markup import html_symbols
 
 MIN_TIGHT_VALUES = 7  # columns of values that need narrow margins
+MAX_WHOLE_ROWS = 15  # rows of a table that is printed on one page
 MIN_WIDE_VALUES = 3  # columns of values that fill the width of a page
 _FORMULA_ERRORS = (*(error for error in vars(exceptions).values() if isinstance(error, type)), LookupError, ValueError)
 
@@ -114,6 +115,7 @@ def _table(table: Table) -> Markup:
     """Return a table with its classes and widths for the style and the script of the page."""
     n_values, has_chance = len(table.columns) - 1, table.columns[-1].kind == "number"
     classes = [table.style or "plain", *["sortable"] * (table.sortable and len(table.cells) > 1)]
+    classes += ["short"] * (len(table.rows) <= MAX_WHOLE_ROWS)
     style = columns = ""
     if table.style == "scores":
         classes += ["down"] * (not has_chance) + ["tight"] * (n_values >= MIN_TIGHT_VALUES)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from functools import partial
 from itertools import zip_longest
 
 from dreval.glossary import WIDE_MARK, pad_wide_characters, printable
@@ -26,7 +25,7 @@ from dreval.report.document import (
     Terms,
     text_parts,
 )
-from dreval.report.format import shorten_middle
+from dreval.report.format import keep_equations, shorten_middle
 from dreval.report.render.layout import (
     BEST_MARK,
     COLUMN_GAP,
@@ -44,7 +43,12 @@ from dreval.report.render.markup import plain_symbols, sentence
 CALL_LINES = 5  # of a longer call the middle is left out
 ROW_INDENT = 2  # columns of a terminal before rows that have headings
 RULE = "=" * TEXT_COLUMNS
-wrap = partial(textwrap.wrap, width=TEXT_COLUMNS, break_on_hyphens=False)
+
+
+def wrap(text: str, width: int = TEXT_COLUMNS, **indents: str) -> list[str]:
+    """Return a text in lines; equations such as "p = .03" and "k = 10" stay in one line, with plain spaces."""
+    lines = textwrap.wrap(keep_equations(text, "\0"), width, break_on_hyphens=False, **indents)
+    return [line.replace("\0", " ") for line in lines]
 
 
 def text(document: Document) -> str:
