@@ -275,7 +275,7 @@ def test_notes_on_several_kinds_of_intervals_name_their_measures() -> None:
     notes = " ".join(map(str, evaluation.run(["continuity", "procrustes_disparity"]).summary(full=True).notes))
 
     assert "95 % intervals of continuity: anchors drawn without replacement, betting" in notes
-    assert "95 % intervals of procrustes_disparity: computed from all points" in notes
+    assert "95 % intervals of global shape: computed from all points" in notes
     assert "95 % intervals: " in " ".join(map(str, evaluation.run(["continuity"]).summary(full=True).notes))
 
 
