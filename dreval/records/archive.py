@@ -459,7 +459,7 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Any:
+def load_results(path: str | Path) -> Results | Sweep:
     """Read a file that ``Results.save`` or ``Sweep.save`` wrote; the numbers are equal to the last bit.
 
     Parameters

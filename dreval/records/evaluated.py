@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -13,6 +13,9 @@ from dreval.records.base import CopiedAttribute, Summary, read_only, read_only_a
 from dreval.records.points import Embedding
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from dreval.records.results import Results
     from dreval.records.tests import Certificate
 
@@ -80,7 +83,13 @@ class EvaluatedEmbedding(Embedding):
         """
         return self._results.augment(self.method)
 
-    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
+    @overload
+    def plot(
+        self, kind: str = "scatter", ax: None = None, figsize: tuple[float, float] | None = None, **options: Any
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "scatter", *, ax: Axes, **options: Any) -> Axes: ...
+    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Figure | Axes:
         """Draw a figure of this embedding; kinds and options are those of ``Results.plot``.
 
         Examples
