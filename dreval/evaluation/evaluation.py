@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -85,6 +86,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
+from dreval.registry import METHODS
 from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
@@ -136,8 +138,9 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
-# Keywords of ``run`` that users pass to ``Evaluation``.
-KEYWORDS_OF_RUN = {
+# Keywords that users pass to ``Evaluation``: those of ``run``, and names of embeddings, with what takes them.
+TAKEN_ELSEWHERE = {name: f"Evaluation(data, {{{name!r}: ...}})" for name in METHODS.names()}
+TAKEN_ELSEWHERE |= {
     name: f"Evaluation(...).run({name}=...)"
     for name in ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust", "options", "journal", "progress")
 }
@@ -258,7 +261,7 @@ class Evaluation:
     3        pca    procrustes_rc  0.397
     """
 
-    @partial(keywords_checked, elsewhere=KEYWORDS_OF_RUN)
+    @partial(keywords_checked, elsewhere=TAKEN_ELSEWHERE)
     def __init__(
         self,
         data: Any,
@@ -378,7 +381,11 @@ class Evaluation:
 
         return str(evaluation_preview(self))
 
-    @keywords_checked
+    # ``run`` takes none of these: they belong to the evaluation.
+    @partial(
+        keywords_checked,
+        elsewhere={name: f"Evaluation(..., {name}=...)" for name in inspect.signature(__init__).parameters},
+    )
     def run(
         self,
         measures: Any = "default",

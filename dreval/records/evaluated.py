@@ -11,6 +11,7 @@ import pandas as pd
 
 from dreval.records.base import CopiedAttribute, Summary, read_only, read_only_array
 from dreval.records.points import Embedding
+from dreval.registry import MEASURES
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,6 +83,10 @@ class EvaluatedEmbedding(Embedding):
         ['id', 'y1', 'y2', 'continuity']
         """
         return self._results.augment(self.method)
+
+    def _expression_for(self, name: str) -> str:
+        """Return the expression for a measure whose name is used as an attribute."""
+        return "scores" if name in MEASURES else ""
 
     @overload
     def plot(

@@ -190,7 +190,9 @@ class Embedding(Record):
             raise InputError("data", "must be known to map between data and embedding", "none", hint)
         return self.data
 
-    def _map(self, fit: Callable[..., Any], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]) -> Any:
+    def _map(
+        self, fit: Callable[..., Any], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]
+    ) -> KernelMap:
         """Return the map that a function fits; it is fitted once for the same options."""
         key = (fit.__name__, *options.items())
         if key not in self._map_cache:

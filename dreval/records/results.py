@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import check_bool, check_one_of, check_path, describe, keywords_checked
-from dreval.errors import InputError
+from dreval.errors import InputError, UnknownName
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.evaluated import EvaluatedEmbedding
@@ -87,7 +87,9 @@ def write_to_anndata(results: Results, adata: Cells, key_added: str = "dreval", 
         raise InputError("key_added", "must be text without '/'", describe(key), hint)
     order = _rows_of_points(results, adata)
     columns = _columns(results, key)
-    target: Any = adata.copy() if check_bool(copy, "copy") else adata
+    target: Any = adata
+    if check_bool(copy, "copy"):
+        target = target.copy()
     earlier = target.uns.get(key)
     earlier_columns = earlier.get("columns") if hasattr(earlier, "get") else None
     for column in [] if earlier_columns is None else earlier_columns["column"]:
@@ -294,8 +296,16 @@ class Results(Record):
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
+    def _expression_for(self, name: str) -> str:
+        """Return the expression for an embedding or a measure whose name is used as an attribute."""
+        names = vars(self).get("embeddings", ())
+        return f"results[{name!r}]" if name in names else "tidy()" if name in MEASURES else ""
+
     def __getitem__(self, name: str) -> EvaluatedEmbedding:
         """Return one embedding with its scores; its maps need the data, which a loaded result does not have."""
+        if name not in self.names and name in MEASURES:
+            hint = "Its values are rows of tidy(); results[embedding].scores has those of one embedding."
+            raise UnknownName("name", "must be the name of an embedding", f"the measure {name!r}", hint)
         self._check_computed(name)
         return self._embedding(name, None)
 

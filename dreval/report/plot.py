@@ -14,10 +14,10 @@ from matplotlib.text import Text
 from dreval._check import check_names, check_one_of, check_parameters
 from dreval.comparison.compare import compare, contenders
 from dreval.comparison.families import names_hint
-from dreval.errors import DrevalWarning, InputError, warn
+from dreval.errors import DrevalWarning, InputError, UnknownName, warn
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
-from dreval.registry import FIGURES, METHODS
+from dreval.registry import FIGURES, MEASURES, METHODS
 from dreval.report._style import draw_for_reader, figure_style, letters_without_glyph
 from dreval.report.figures._kind import FigureCard
 from dreval.report.result_view import ResultView, read_results
@@ -58,6 +58,10 @@ def plot(
     >>> plot(res, "map", measure="continuity", n_neighbors=5)
     <Figure size ...>
     """
+    if isinstance(kind, str) and (kind in results.names or kind in MEASURES) and kind not in kinds():
+        call = f"plot(names=[{kind!r}])" if kind in results.names else f"plot('map', measure={kind!r})"
+        hint = f"Use {call}; dreval.list_figures() lists the kinds."
+        raise UnknownName("kind", "must be a kind of figure", repr(kind), hint)
     card = kind_card(kind)
     if card.several:
         raise InputError(
