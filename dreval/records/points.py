@@ -191,13 +191,14 @@ class Embedding(Record):
         return self.data
 
     def _map(
-        self, fit: Callable[..., Any], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]
+        self, fit: Callable[..., KernelMap], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]
     ) -> KernelMap:
         """Return the map that a function fits; it is fitted once for the same options."""
         key = (fit.__name__, *options.items())
         if key not in self._map_cache:
             self._map_cache[key] = replace(fit(inputs, outputs, **options), columns=columns)
-        return self._map_cache[key]
+        result: KernelMap = self._map_cache[key]
+        return result
 
     def _summary(self, full: bool) -> Summary:
         """Return the printed form: the method, its parameters and the range of the coordinates."""
