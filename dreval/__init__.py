@@ -52,13 +52,26 @@ _LISTED = [
 
 # Names that other packages use, and what has that purpose here.
 _ELSEWHERE = {
+    "benchmark": "dreval.Study runs methods on data sets, dreval.compare compares results.",
+    "coranking_matrix": "dreval.Evaluation(X, Y).run().plot('coranking') draws it; dreval.r_nx(X, Y) sums it up.",
     "evaluate": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
+    "evaluate_embedding": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
+    "fit_transform": "dreval.embed(X, 'pca') runs a method; each is a class, as dreval.methods.PCA.",
+    "goals": "dreval.recommend() lists the goals.",
+    "list": "dreval.list_measures(), list_methods(), list_tests(), list_datasets() list the names.",
+    "list_metrics": "dreval.list_measures() lists the measures.",
     "load": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
     "metrics": "dreval.measures has the measures, and dreval.score(X, Y) computes them.",
     "open": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
+    "plot": "dreval.Evaluation(X, Y).run() has a method plot, as comparisons and tests have.",
+    "quality": "dreval.score(X, Y) returns the values of measures.",
     "read": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
     "read_csv": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
+    "run": "dreval.Evaluation(X, Y).run() evaluates embeddings; dreval.embed(X, 'pca') runs a method.",
+    "shepard": "dreval.Evaluation(X, Y).run().plot('shepard') draws it; dreval.spearman_distance(X, Y) sums it up.",
+    "test": "dreval.list_tests() lists the tests; each is a function, as dreval.hsic_test(x, y).",
     "tests": "dreval.list_tests() lists the tests; each is a function, as dreval.hsic_test(x, y).",
+    "version": "dreval.__version__ is the version.",
 }
 
 
@@ -91,6 +104,8 @@ def _suggestion(name: str) -> str:
     method = resolve_alias(METHODS.name_of(name), METHODS.names())
     if method in METHODS:
         return f"The method is dreval.methods.{METHODS.thing_of(method)}; dreval.embed(X, {method!r}) runs it."
+    if name.startswith(("load_", "fetch_")):
+        return f"{_ELSEWHERE['load']} dreval.list_datasets() lists the data sets."
     return _ELSEWHERE.get(name.lower(), did_you_mean(name, _public_names()).rstrip())
 
 

@@ -1,16 +1,21 @@
 """The public names of dreval; written by ``python tests/public_stub.py``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, Self, overload
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from dreval import datasets as datasets
 from dreval import errors as errors
 from dreval import glossary as glossary
 from dreval import measures as measures
 from dreval import methods as methods
+from dreval.analyses._analysis import AnalysisCard
+from dreval.cards import Card
 from dreval.comparison.compare import compare as compare
+from dreval.datasets._dataset import DatasetCard
 from dreval.datasets._dataset import simulate as simulate
 from dreval.datasets.files import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
@@ -88,8 +93,10 @@ from dreval.measures import trustability as trustability
 from dreval.measures import trustworthiness as trustworthiness
 from dreval.measures import wasserstein_distance as wasserstein_distance
 from dreval.measures.classes import centroid_triplets as centroid_triplets
+from dreval.measures.core import MeasureCard
 from dreval.measures.core import recommend as recommend
 from dreval.measures.scorer import get_scorer as get_scorer
+from dreval.methods._method import MethodCard
 from dreval.protocol.protocol import Protocol as Protocol
 from dreval.records.archive import load_results as load_results
 from dreval.records.estimates import IntrinsicDimension
@@ -103,16 +110,17 @@ from dreval.records.scores import Scores as Scores
 from dreval.records.sweep import Sweep
 from dreval.records.tests import IndependenceTest as IndependenceTest
 from dreval.records.tests import NoiseTest
-from dreval.registry import card as card
 from dreval.registry import list_analyses as list_analyses
 from dreval.registry import list_datasets as list_datasets
 from dreval.registry import list_figures as list_figures
 from dreval.registry import list_measures as list_measures
 from dreval.registry import list_methods as list_methods
 from dreval.registry import list_tests as list_tests
+from dreval.report.figures._kind import FigureCard
 from dreval.significance._curves import bandwidth_curve as bandwidth_curve
 from dreval.significance._curves import kappa_curve as kappa_curve
 from dreval.significance._ranking import dependence_ranking as dependence_ranking
+from dreval.significance.base import TestCard
 from dreval.study.study import Study as Study
 
 __all__ = [
@@ -148,4 +156,30 @@ def parallel_analysis(X: Any, *, n_resamples: int = ..., alpha: float = ..., ran
 def perplexity_curve(X: Any, perplexities: Sequence[float] | None = ..., *, n_replicates: int = ..., n_components: int = ..., polish: bool = ..., conf_level: float = ..., journal: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ..., **options: Any) -> PerplexityCurve: ...
 def perturbation_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: str | None = ..., length: float = ..., points: Any = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> PerturbationScore: ...
 def singularity_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: Any = ..., polish: bool = ..., metric: str = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> SingularityScore: ...
-def sweep(X: Any, source: Any, param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]], *, measures: str | Sequence[str] = ..., over: str = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., groups: Any = ..., ids: Any = ..., header: Any = ..., journal: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Sweep: ...
+def sweep(X: Any, source: Any, param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]], *, measures: str | Sequence[str] = ..., over: str = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., groups: Any = ..., ids: Any = ..., header: bool | Literal['auto'] = ..., journal: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Sweep: ...
+@overload
+def card(name: Literal["average_local_error", "b_nx", "calinski_harabasz", "centroid_triplet_accuracy", "class_angular_distortion", "class_aware_continuity", "class_aware_trustworthiness", "clisi", "cohesiveness", "continuity", "davies_bouldin", "density_kl", "density_l1", "distance_consistency", "distance_correlation", "distance_order_correlation", "energy_ratio", "graph_connectivity", "ilisi", "isolated_labels", "jaccard", "k_max", "kbet", "kendall_distance", "kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy", "ks_distance", "label_continuity", "label_retrieval_auc", "label_trustworthiness", "latent_r2", "lcmc", "local_anisotropy", "local_area_spread", "local_radius_correlation", "mrre_false", "mrre_missing", "neighborhood_hit", "neighborhood_overlap", "pearson_distance", "procrustes_disparity", "procrustes_lower_bound", "procrustes_r", "procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_rpca", "q_global", "q_local", "q_nx", "r_nx", "r_nx_auc", "reconstruction_error", "sammon_stress", "silhouette", "silhouette_batch", "spanning_tree_distance", "spearman_distance", "stability", "steadiness", "stress", "stress_nonmetric", "stress_scale_normalized", "topographic_product", "tractable_consistency", "triplet_accuracy", "trustability", "trustworthiness", "wasserstein_distance"], kind: None = ...) -> MeasureCard: ...
+@overload
+def card(name: str, kind: Literal["measure"]) -> MeasureCard: ...
+@overload
+def card(name: Literal["cca_test", "dcov", "dcov_test", "hsic", "hsic_test", "kcca", "kcca_test", "mmd", "mmd_test", "noise", "noise_test"], kind: None = ...) -> TestCard: ...
+@overload
+def card(name: str, kind: Literal["test"]) -> TestCard: ...
+@overload
+def card(name: Literal["autoencoder", "classical_mds", "conformal_eigenmaps", "conformal_isomap", "cost_mapping", "diffusion_maps", "elastic_embedding", "fast_ica", "gplvm", "greedy_procrustes", "gsave", "gsir", "gtm", "hessian_lle", "ikd", "isomap", "kernel_cca", "kernel_pca", "landmark_isomap", "laplacian_eigenmaps", "linear_tsne", "lle", "localized_pca", "locally_linear_coordination", "lsdr", "ltsa", "manifold_charting", "mave", "metric_mds", "modified_lle", "mvu", "parametric_tsne", "pca", "probabilistic_pca", "procrustes_refinement", "procrustes_subspaces_alignment", "sammon", "save", "sir", "sne", "som", "tsne", "umap", "vae"], kind: None = ...) -> MethodCard: ...
+@overload
+def card(name: str, kind: Literal["method"]) -> MethodCard: ...
+@overload
+def card(name: Literal["bump_map", "circular_clusters", "coil2000_file", "cylinder", "dependence", "digits", "frey_faces_file", "gp_map", "grid", "guo_qpcr_file", "hemisphere", "idx_file", "linked_circles", "localized_clusters", "mammoth_file", "s1", "s2", "s3", "s4", "sine_map", "sonar_file", "sphere", "spiral", "stacked_gaussians", "swiss_roll", "three_clusters", "trefoil", "two_lines", "unlinked_circles", "usps_file", "wdbc", "wdbc_file"], kind: None = ...) -> DatasetCard: ...
+@overload
+def card(name: str, kind: Literal["dataset"]) -> DatasetCard: ...
+@overload
+def card(name: Literal["centroid_triplets", "coranking", "critical_difference", "curve", "difference_map", "ellipses", "forest", "heatmap", "kappa_curve", "map", "null", "scatter", "shepard", "wins"], kind: None = ...) -> FigureCard: ...
+@overload
+def card(name: str, kind: Literal["figure"]) -> FigureCard: ...
+@overload
+def card(name: Literal["intrinsic_dimension", "local_distortion", "parallel_analysis", "perplexity_curve", "perturbation_score", "singularity_score", "sweep"], kind: None = ...) -> AnalysisCard: ...
+@overload
+def card(name: str, kind: Literal["analysis"]) -> AnalysisCard: ...
+@overload
+def card(name: str, kind: str | None = ...) -> Card: ...

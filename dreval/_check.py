@@ -62,8 +62,11 @@ SYNONYMS = {
     "canonical_correlation": "cca",
     "checkpoint": "journal",
     "cityblock": "manhattan",
+    "classes": "labels",
     "cmds": "classical_mds",
     "conf_level": "alpha",
+    "confidence": "conf_level",
+    "confidence_level": "conf_level",
     "cv": "n_splits",
     "distance": "metric",
     "fdr_bh": "benjamini_hochberg",
@@ -82,6 +85,8 @@ SYNONYMS = {
     "n_perm": "n_resamples",
     "n_permutations": "n_resamples",
     "n_perms": "n_resamples",
+    "n_repeats": "n_replicates",
+    "n_runs": "n_replicates",
     "nperm": "n_resamples",
     "nperms": "n_resamples",
     "permutations": "n_resamples",
@@ -97,8 +102,11 @@ SYNONYMS = {
     "taxicab": "manhattan",
     "threads": "n_jobs",
     "t_sne": "tsne",
+    "statistic": "measure",
+    "target": "labels",
     "verbose": "progress",
     "workers": "n_jobs",
+    "y": "labels",
 }  # names that other tools use, in lower case with underscores
 MAX_NESTED_LEVELS = 4  # of estimators whose repr is used
 MAX_SEARCHED_PARTS = 100  # of an estimator or a list, in which nested estimators are searched
@@ -232,10 +240,19 @@ ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
     "evaluate": (("run", "run()"),),
     "fit": (("run", "run()"),),
     "head": (("tidy", "tidy().head()"),),
+    "items": (("ranking", "embeddings.items()"),),
+    "keys": (("ranking", "names"),),
     "iloc": (("tidy", "tidy().iloc"),),
+    "load": (("save", "dreval.load_results(path)"),),
     "loc": (("tidy", "tidy().loc"),),
+    "metrics": (("tidy", "tidy()"),),
+    "p_values": (("tidy", "tidy()[['p_value', 'p_adjusted']]"),),
     "plot": (("run", "run().plot()"),),
+    "print": (("summary", "summary()"),),
+    "pvalues": (("tidy", "tidy()[['p_value', 'p_adjusted']]"),),
     "ranking": (("run", "run().ranking()"),),
+    "run": (("tidy", "tidy()"),),
+    "savefig": (("plot", "plot().savefig"),),
     "score": (("run", "run()"), ("tidy", "tidy()")),
     "scores": (("run", "run().tidy()"), ("tidy", "tidy()")),
     "show": (("summary", "summary()"),),
@@ -248,18 +265,19 @@ ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
     "to_frame": (("tidy", "tidy()"),),
     "to_pandas": (("tidy", "tidy()"),),
     "values": (("tidy", "tidy()['value']"),),
+    "winner": (("ranking", "ranking()"),),
 }
 
 
-def attribute_error(thing: object, name: str) -> AttributeError:
+def attribute_error(thing: object, name: str, expression: str = "") -> AttributeError:
     """Return the error for an attribute that an object does not have; it suggests the nearest public one.
 
-    An attribute with that purpose elsewhere comes first, as ``to_csv`` of a frame.
+    ``expression``, which has what the name refers to, comes first, then an attribute with that purpose elsewhere, as
+    ``to_csv`` of a frame.
     """
-    for method, expression in ELSEWHERE.get(name, ()):
-        if hasattr(type(thing), method):
-            text = f"{type(thing).__name__!r} object has no attribute {name!r}. Use {expression}"
-            return AttributeError(text, name=name)
+    purposes = [purpose for method, purpose in ELSEWHERE.get(name, ()) if hasattr(type(thing), method)]
+    for purpose in [expression] * bool(expression) + purposes:
+        return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}. Use {purpose}", name=name)
     public = [] if name.startswith("_") else [attribute for attribute in dir(thing) if attribute[0] != "_"]
     question = did_you_mean(name, public)
     text = f"{type(thing).__name__!r} object has no attribute {name!r}. {question}".rstrip(". ")
@@ -367,9 +385,9 @@ def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingP
 
     ``elsewhere`` are keywords of another call, by name, with the expression that takes them.
 
-    These are ``Evaluation`` and its ``run``, ``compare``, ``sweep``, ``Study`` and ``Protocol``; elsewhere Python's own
-    error names the keyword. Only keywords are checked, before the call: a TypeError from inside the function, its
-    signature and its docstring are unchanged.
+    These are ``score``, ``Evaluation`` and its ``run``, ``compare``, ``stability``, ``noise_test``, ``sweep``,
+    ``Study`` and ``Protocol``; elsewhere Python's own error names the keyword. Only keywords are checked, before the
+    call: a TypeError from inside the function, its signature and its docstring are unchanged.
 
     Examples
     --------

@@ -12,25 +12,45 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Callable, Collection
+from collections import Counter
+from collections.abc import Callable, Collection, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, get_overloads
 
 import dreval
-from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, TESTS
+from dreval.cards import Card
+from dreval.methods._method import Method
+from dreval.registry import ANALYSES, DATASETS, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 HEADER = '''"""{title}; written by ``python tests/public_stub.py``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, Self, overload
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 '''
-STANDARD_TYPES = {"Any", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "str", "tuple"}
-STANDARD_TYPES |= {"np.random.Generator"}
+STANDARD_TYPES = {"Any", "Literal", "Mapping", "Sequence", "None", "bool", "dict", "float", "int", "list", "str"}
+STANDARD_TYPES |= {"tuple", "Self", "np.float64", "np.integer", "np.random.Generator", "npt.NDArray"}
+STANDARD_TYPES |= {"pd.DataFrame", "pd.Series"}
+FLOATS = "npt.NDArray[np.float64]"  # the type that the package calls FloatArray
+
+# The types of common parameters of measures, and of their results by those of ``n_neighbors`` and ``ties``: one number
+# of neighbors or several, the value or its bounds over ties.
+MEASURE_PARAMETERS = {"metric": "str", "n_jobs": "int | None", "random_state": "int | np.random.Generator | None"}
+ONE_NUMBER = "int | np.integer[Any] | Literal['auto']"
+SEVERAL_NUMBERS = "Sequence[int] | npt.NDArray[np.integer[Any]]"
+RESULTS = {
+    (ONE_NUMBER, "index"): "float",
+    (SEVERAL_NUMBERS, "index"): "pd.Series[float]",
+    (ONE_NUMBER, "bounds"): "pd.Series[float]",
+    (SEVERAL_NUMBERS, "bounds"): "pd.DataFrame",
+}
+FITTED_TYPES = {"ndarray": "npt.NDArray[Any]", "int": "int", "float": "float", "bool": "bool"}  # by the first word
 
 
 def stubs() -> dict[Path, str]:
@@ -48,13 +68,36 @@ def _package_stub() -> str:
     """Return the stub of the package: imports of classes and functions, signatures of the entries of registries."""
     names = sorted([*TESTS.public_names(), *ANALYSES])
     functions = [_function(name, getattr(dreval, name)) for name in names]
+    functions += _card_overloads()
     imports = [f"from dreval import {name} as {name}" for name in dreval._SUBMODULES]
-    imports += [f"from dreval.{module} import {name} as {name}" for name, module in dreval._MODULES.items()]
+    modules = {name: module for name, module in dreval._MODULES.items() if name != "card"}
+    imports += [f"from dreval.{module} import {name} as {name}" for name, module in modules.items()]
     imports += [f"from dreval.measures import {name} as {name}" for name in MEASURES]
+    imports += [f"from {kind.__module__} import {kind.__name__}" for kind in (Card, *_card_classes().values())]
     imports += _record_imports(functions, dreval._MODULES)
     public = ",\n    ".join(f'"{name}"' for name in dreval.__all__)
     parts = [HEADER.format(title="The public names of dreval"), "\n".join(sorted(imports))]
     return f"{''.join(parts)}\n\n__all__ = [\n    {public},\n]\n__version__: str\n\n" + "\n".join(functions) + "\n"
+
+
+def _card_classes() -> dict[str, type[Card]]:
+    """Return the class of the cards of each kind."""
+    return {kind: type(registry.cards()[0]) for kind, registry in REGISTRIES_BY_KIND.items()}
+
+
+def _card_overloads() -> list[str]:
+    """Return the signatures of ``card``: names of one kind only, the kinds, and other names."""
+    counts = Counter(name for registry in REGISTRIES_BY_KIND.values() for name in registry)
+    signatures = []
+    for kind, card_class in _card_classes().items():
+        registry = REGISTRIES_BY_KIND[kind]
+        names = [name for name in registry if counts[name] == 1]
+        names += [name for name in registry.public_names() if name not in counts]
+        literals = ", ".join(f'"{name}"' for name in sorted(names))
+        signatures += [f"name: Literal[{literals}], kind: None = ...) -> {card_class.__name__}: ..."]
+        signatures += [f'name: str, kind: Literal["{kind}"]) -> {card_class.__name__}: ...']
+    signatures.append("name: str, kind: str | None = ...) -> Card: ...")
+    return [f"@overload\ndef card({signature}" for signature in signatures]
 
 
 def _record_imports(functions: list[str], imported: Collection[str] = ()) -> list[str]:
@@ -66,9 +109,40 @@ def _record_imports(functions: list[str], imported: Collection[str] = ()) -> lis
 
 def _measures_stub() -> str:
     """Return the stub of the measures: a function for each."""
-    functions = [_function(name, MEASURES.get(name)) for name in MEASURES]
+    functions = [_measure(name, MEASURES.get(name)) for name in MEASURES]
     imports = "\n".join(sorted(_record_imports(functions)))
     return f"{HEADER.format(title='The measures')}{imports}\n\n" + "\n".join(functions) + "\n"
+
+
+def _measure(name: str, function: Callable[..., Any]) -> str:
+    """Return a measure: a float, and by its keywords a value for each number of neighbors or bounds over ties."""
+    signature, card = inspect.signature(function), MEASURES.card(name)
+    if signature.return_annotation is not signature.empty:
+        return _function(name, function)
+    numbers = [ONE_NUMBER, SEVERAL_NUMBERS] if "n_neighbors" in card.parameters else [ONE_NUMBER]
+    several = SEVERAL_NUMBERS if card.curve else None  # a curve has a value for each number of neighbors
+    overloads = []
+    for ties in ("index", "bounds") if "ties" in signature.parameters else ("index",):
+        for number in numbers:
+            types = MEASURE_PARAMETERS | {"n_neighbors": number, "ties": f'Literal["{ties}"]'}
+            required = ["ties"] * (ties == "bounds") + ["n_neighbors"] * (number == SEVERAL_NUMBERS)
+            overloads.append((types, required, RESULTS[several or number, ties]))
+    lines = [_typed_function(name, signature, *overload) for overload in overloads]
+    return "\n".join(f"@overload\n{line}" for line in lines) if len(lines) > 1 else lines[0]
+
+
+def _typed_function(
+    name: str, signature: inspect.Signature, types: Mapping[str, str], required: Collection[str], result: str
+) -> str:
+    """Return a function with these types of parameters; the required ones have no default, and then go by name."""
+    parameters = [
+        parameter.replace(
+            annotation=types.get(parameter.name, "Any"),
+            default=parameter.empty if parameter.name in required else parameter.default,
+        )
+        for parameter in signature.parameters.values()
+    ]
+    return _function(name, signature.replace(parameters=parameters, return_annotation=result))
 
 
 def _datasets_stub() -> str:
@@ -80,14 +154,41 @@ def _datasets_stub() -> str:
 
 
 def _methods_stub() -> str:
-    """Return the stub of the methods: a class with its parameters for each."""
+    """Return the stub of the methods: a class with its parameters, fitted attributes and further methods for each."""
     classes = []
     for card in METHODS.cards():
-        constructor = _function("__init__", METHODS.get(card.name).__init__).replace("-> Any", "-> None")
-        attributes = "def __getattr__(self, name: str) -> Any: ..."
-        classes.append(f"class {card.class_name}(Method):\n    {constructor}\n    {attributes}\n")
+        method_class = METHODS.get(card.name)
+        lines = [_function("__init__", method_class.__init__).replace("-> Any", "-> None")]
+        parameters = inspect.signature(method_class).parameters.values()
+        further = [parameter for parameter in parameters if parameter.name not in vars(Method)["__annotations__"]]
+        lines += [f"{parameter.name}: {_type(parameter.annotation)}" for parameter in further]
+        lines += [f"{name}: {kind}" for name, kind in fitted_attributes(method_class).items() if name != "embedding_"]
+        functions = [(name, getattr(method_class, name)) for name in further_methods(method_class)]
+        lines += [line for name, function in functions for line in _overloads(name, function)]
+        classes.append(f"class {card.class_name}(Method):\n    " + "\n    ".join(lines) + "\n")
     header = HEADER.format(title="The classes of all methods")
     return f"{header}from dreval.methods._method import Method\n\n{''.join(classes)}"
+
+
+def fitted_attributes(method_class: type[Any]) -> dict[str, str]:
+    """Return the fitted attributes of a method with their types, from its docstring."""
+    section = re.search(r"Attributes\n-+\n(.*?)(?=\n\n\w[^\n]*\n---|\Z)", inspect.getdoc(method_class) or "", re.DOTALL)
+    entries = re.findall(r"^(\w+(?:, \w+)*) : (\w+)", section[1], re.MULTILINE) if section else []
+    return {name: FITTED_TYPES.get(kind, "Any") for names, kind in entries for name in names.split(", ")}
+
+
+def _overloads(name: str, function: Callable[..., Any]) -> list[str]:
+    """Return the lines of a function that may have several signatures."""
+    variants = get_overloads(function)
+    lines = [["@overload", _function(name, variant)] for variant in variants] or [[_function(name, function)]]
+    return [line for pair in lines for line in pair]
+
+
+def further_methods(method_class: type[Any]) -> list[str]:
+    """Return the public functions of a method that ``Method`` does not have or that it overrides."""
+    classes = [base for base in method_class.__mro__ if issubclass(base, Method) and base is not Method]
+    attributes = [attribute for base in classes for attribute in vars(base).items()]
+    return sorted({name for name, value in attributes if name[0] != "_" and inspect.isfunction(value)})
 
 
 @cache
@@ -106,9 +207,9 @@ def _records() -> list[str]:
     return list(importlib.import_module("dreval.records").__path__)
 
 
-def _function(name: str, function: Callable[..., Any]) -> str:
-    """Return a function on one line; a default is written as ``...``."""
-    signature = inspect.signature(function)
+def _function(name: str, function: Callable[..., Any] | inspect.Signature) -> str:
+    """Return a function, or its signature, on one line; a default is written as ``...``."""
+    signature = function if isinstance(function, inspect.Signature) else inspect.signature(function)
     parts, has_star = [], False
     for parameter in signature.parameters.values():
         if parameter.kind is parameter.KEYWORD_ONLY and not has_star:
@@ -125,7 +226,8 @@ def _type(annotation: Any) -> str:
     """Return an annotation whose types the stub imports, else Any."""
     if not isinstance(annotation, str):
         return "Any"
-    names = set(re.findall(r"[A-Za-z_][\w.]*", annotation))
+    annotation = re.sub(r"\bFloatArray\b", FLOATS, annotation)
+    names = set(re.findall(r"[A-Za-z_][\w.]*", re.sub(r"(['\"]).*?\1", "", annotation)))
     is_importable = names <= STANDARD_TYPES | record_modules().keys()
     return annotation if is_importable and "..." not in re.sub(r", \.\.\.\]", "", annotation) else "Any"
 

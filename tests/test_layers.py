@@ -18,6 +18,7 @@ from each import each
 
 PACKAGE = Path(__file__).resolve().parent.parent / "dreval"
 FOLDERS_OF = {"matplotlib": "dreval.report", "jinja2": "dreval.report", "numba": "dreval.geometry._loops"}
+TYPES = "TYPE_CHECKING"
 HEAVY = ("numba", "statsmodels", "matplotlib", "scipy.stats", "sklearn", "jinja2")
 
 Modules = dict[str, ast.Module]
@@ -75,11 +76,20 @@ def forwards(tree: ast.Module) -> Iterator[ast.ImportFrom]:
             yield imports[0]
 
 
+def typing_imports(tree: ast.Module) -> set[ast.AST]:
+    """Return the statements below ``if TYPE_CHECKING:``, which name types and import nothing."""
+    tests = [node for node in ast.walk(tree) if isinstance(node, ast.If) and getattr(node.test, "id", "") == TYPES]
+    return {statement for node in tests for statement in ast.walk(node)}
+
+
 def upward_imports(modules: Modules) -> list[str]:
-    """Return the imports of a forwarding module from a higher folder that are not the forward of one method."""
+    """Return the imports of a forwarding module from a higher folder that are not the forward of one method.
+
+    It may also name the type that a forward returns; import-linter checks that it is one of a module it forwards to.
+    """
     wrong = []
     for module in (name for name in modules if name.startswith("dreval.records") or name in forwarding_modules()):
-        allowed, higher = list(forwards(modules[module])), higher_folders(module)
+        allowed, higher = {*forwards(modules[module]), *typing_imports(modules[module])}, higher_folders(module)
         for node in ast.walk(modules[module]):
             upward = [name for name in imported_names(node) if f"{name}..".split(".")[1] in higher]
             wrong += [f"{module}:{node.lineno} imports {name}" for name in upward if node not in allowed]
@@ -87,13 +97,16 @@ def upward_imports(modules: Modules) -> list[str]:
 
 
 def misplaced_imports(modules: Modules) -> list[str]:
-    """Return the imports of matplotlib, jinja2 and numba outside their folders."""
+    """Return the imports of matplotlib, jinja2 and numba outside their folders, except of types."""
     return [
         f"{module}:{node.lineno} imports {name}"
         for module, tree in modules.items()
+        for typed in [typing_imports(tree)]
         for node in ast.walk(tree)
         for name in imported_names(node)
-        if (folder := FOLDERS_OF.get(name.split(".")[0])) and not f"{module}.".startswith(f"{folder}.")
+        if node not in typed
+        and (folder := FOLDERS_OF.get(name.split(".")[0]))
+        and not f"{module}.".startswith(f"{folder}.")
     ]
 
 

@@ -11,12 +11,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from each import each
 
 import dreval
 from dreval.cli._main import main
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, UnknownKeyword, UnknownName
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.points import Embedding
@@ -130,7 +131,37 @@ HINTS = {
     "evaluate": r"dreval\.score\(X, Y\) returns numbers, dreval\.Evaluation",
     "metrics": r"dreval\.measures",
     "trustworthines": "Did you mean 'trustworthiness'",
+    "load_iris": r"dreval\.list_datasets\(\)",
+    "list_metrics": r"dreval\.list_measures\(\)",
+    "plot": r"run\(\) has a method plot",
+    "quality": r"dreval\.score\(X, Y\)",
+    "shepard": r"plot\('shepard'\)",
+    "version": "__version__",
 }
+RESULT_HINTS = {
+    "umap": r"Use results\['umap'\]",
+    "trustworthiness": r"Use tidy\(\)",
+    "best": r"Use ranking\(\)",
+    "winner": r"Use ranking\(\)",
+    "values": r"Use tidy\(\)\['value'\]",
+    "p_values": r"Use tidy\(\)\[\['p_value', 'p_adjusted'\]\]",
+    "to_csv": r"Use tidy\(\)\.to_csv",
+    "metrics": r"Use tidy\(\)",
+    "savefig": r"Use plot\(\)\.savefig",
+    "keys": "Use names",
+}
+X = np.random.default_rng(0).normal(size=(30, 4))
+KEYWORD_HINTS = [
+    (lambda: dreval.Evaluation(X, umap=X[:, :2]), r"Call Evaluation\(data, \{'umap': \.\.\.\}\)"),
+    (lambda: dreval.Evaluation(X, X[:, :2], y=[1] * 30), "Did you mean 'labels'"),
+    (lambda: dreval.Evaluation(X, X[:, :2], measures="stress"), r"Call Evaluation\(\.\.\.\)\.run\(measures="),
+    (lambda: dreval.Evaluation(X, X[:, :2]).run(k=5), r"Call Evaluation\(\.\.\., n_neighbors="),
+    (lambda: dreval.Evaluation(X, X[:, :2]).run(confidence=0.9), "Did you mean 'conf_level'"),
+    (lambda: dreval.trustworthiness(X, X[:, :2], k=5), "Did you mean 'n_neighbors'"),
+    (lambda: dreval.knn_accuracy(X, labels=[1, 2] * 15, cv=5), "Did you mean 'n_splits'"),
+    (lambda: dreval.stability(X, "pca", n_runs=5), "Did you mean 'n_replicates'"),
+    (lambda: dreval.noise_test(X, "pca", statistic="stress"), "Did you mean 'measure'"),
+]
 
 
 @each("name", list(HINTS))
@@ -138,6 +169,39 @@ def test_usual_guesses_lead_to_the_right_name(name: str) -> None:
     """Names of other packages get a sentence that names what has that purpose here."""
     with pytest.raises(AttributeError, match=HINTS[name]):
         getattr(dreval, name)
+
+
+@pytest.fixture(scope="module")
+def result() -> Any:
+    """A result with an embedding called "umap"."""
+    return dreval.Evaluation(X, {"umap": X[:, :2]}, random_state=0).run("trustworthiness", tests=None, ci=None)
+
+
+@each("name", list(RESULT_HINTS))
+def test_usual_guesses_of_attributes_lead_to_the_right_one(name: str, result: Any) -> None:
+    """Attributes that results do not have get the expression with what they are expected to hold."""
+    with pytest.raises(AttributeError, match=RESULT_HINTS[name]):
+        getattr(result, name)
+
+
+def test_measures_and_embeddings_in_the_wrong_place_get_the_right_call(result: Any) -> None:
+    """A measure in place of an embedding, and either in place of a kind of figure, get the right call."""
+    with pytest.raises(UnknownName, match=r"got the measure 'trustworthiness'\. Its values are rows of tidy"):
+        result["trustworthiness"]
+    with pytest.raises(UnknownName, match=r"Use plot\(names=\['umap'\]\)"):
+        result.plot("umap")
+    with pytest.raises(UnknownName, match=r"Use plot\('map', measure='trustworthiness'\)"):
+        result.plot("trustworthiness")
+    with pytest.raises(AttributeError, match="Use scores"):
+        _ = result["umap"].trustworthiness
+
+
+@each("case", range(len(KEYWORD_HINTS)))
+def test_usual_guesses_of_keywords_lead_to_the_right_one(case: int) -> None:
+    """Keywords of other packages, and those of another call, get the keyword and the call that takes it."""
+    call, hint = KEYWORD_HINTS[case]
+    with pytest.raises((UnknownKeyword, TypeError), match=hint):
+        call()
 
 
 @each("name", sorted(FUNCTIONS | set(MEASURES) | {f"{name}_test" for name in TESTS}))

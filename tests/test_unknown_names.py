@@ -87,7 +87,7 @@ TYPED = [
     ("Evaluation", "distance", "metric"), ("Evaluation", "foo", None), ("Evaluation", "obs_names", None),
     ("run", "measure", "measures"), ("run", "perms", "n_resamples"), ("run", "n_permutations", "n_resamples"),
     ("run", "permutations", "n_resamples"), ("run", "nperm", "n_resamples"), ("run", "B", "n_resamples"),
-    ("run", "adjustment", "adjust"), ("run", "verbose", "progress"), ("run", "journal", None),
+    ("run", "adjustment", "adjust"), ("run", "verbose", "progress"),
     ("compare", "baselin", "baseline"), ("compare", "margins", "margin"), ("compare", "nothing", None),
     ("Isomap", "n_comps", "n_components"), ("Isomap", "perplexity", None),
     ("UMAP", "min_distance", "min_dist"), ("UMAP", "epochs", "n_epochs"), ("UMAP", "lr", "learning_rate"),
@@ -192,6 +192,8 @@ def test_the_card_of_a_test_is_found_by_its_function() -> None:
 
 
 ENTRY_POINTS = {
+    "noise_test": lambda _: dreval.noise_test(X, "pca", k=5),
+    "stability": lambda _: dreval.stability(X, "pca", k=5),
     "Evaluation": lambda _: dreval.Evaluation(X, k=5),
     "run": lambda _: dreval.Evaluation(X, {"a": Y}).run(k=5),
     "compare": lambda _: dreval.compare([], k=5),
@@ -225,7 +227,6 @@ OTHER_FUNCTIONS = {
     "trustworthiness": lambda: dreval.trustworthiness(X, Y, k=5),
     "trustability": lambda: dreval.trustability(X, "pca", k=5),
     "hsic_test": lambda: dreval.hsic_test(X, Y, k=5),
-    "noise_test": lambda: dreval.noise_test(X, "pca", k=5),
     "intrinsic_dimension": lambda: dreval.intrinsic_dimension(X, k=5),
     "local_distortion": lambda: dreval.local_distortion(X, Y, k=5),
     "Isomap": lambda: dreval.methods.Isomap(k=5),

@@ -1,9 +1,11 @@
 """The data sets; written by ``python tests/public_stub.py``."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal, Self, overload
 
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 
 from dreval.datasets._dataset import Dataset
 

@@ -15,6 +15,7 @@
 
 from __future__ import annotations
 
+import inspect
 import time
 import warnings
 from collections.abc import Collection, Iterator, Mapping
@@ -85,6 +86,7 @@ from dreval.records.frames import (
 )
 from dreval.records.notes import Note, note, note_from_error
 from dreval.records.results import MOST_LISTED, Results
+from dreval.registry import METHODS
 from dreval.storage.embeddings import EmbeddingCache
 
 if TYPE_CHECKING:
@@ -136,8 +138,10 @@ class Embedded(NamedTuple):
     sources: dict[str, Source]
 
 
-# Keywords of ``run`` and of other packages that users pass to ``Evaluation``, with what has that purpose here.
-KEYWORDS_ELSEWHERE = {
+# Keywords of ``run`` and of other packages that users pass to ``Evaluation``, and names of embeddings, with what takes
+# them or has that purpose here.
+KEYWORDS_ELSEWHERE = {name: f"Evaluation(data, {{{name!r}: ...}})" for name in METHODS.names()}
+KEYWORDS_ELSEWHERE |= {
     "basis": 'Evaluation(adata, "X_umap")',
     "color": 'Evaluation(...).run().plot(color="cell_type")',
     **dict.fromkeys(("groupby", "target", "y"), "Evaluation(..., labels=y)"),
@@ -391,7 +395,11 @@ class Evaluation:
 
         return str(evaluation_preview(self))
 
-    @keywords_checked
+    # ``run`` takes none of these: they belong to the evaluation.
+    @partial(
+        keywords_checked,
+        elsewhere={name: f"Evaluation(..., {name}=...)" for name in inspect.signature(__init__).parameters},
+    )
     def run(
         self,
         measures: Any = "default",

@@ -16,7 +16,15 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import DEFAULT_NEIGHBORS, check_int, check_k, check_one_of, check_random_state, describe
+from dreval._check import (
+    DEFAULT_NEIGHBORS,
+    check_int,
+    check_k,
+    check_one_of,
+    check_random_state,
+    describe,
+    did_you_mean,
+)
 from dreval._check import FloatArray as FloatArray
 from dreval._docs import RANDOM_PARTS, chance_text, fill_docstring, measure_docstring, value_range
 from dreval._random import root_seed, stream
@@ -401,7 +409,9 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
         try:
             bound = signature.bind(*positional, **{**variables, **options})
         except TypeError as error:
-            raise TypeError(f"{card.name}() {error}") from None
+            unknown = [name for name in options if name not in signature.parameters]
+            hint = did_you_mean(unknown[0], signature.parameters) if unknown else ""
+            raise TypeError(f"{card.name}() {error}{'. ' * bool(hint)}{hint}".rstrip()) from None
         is_default = "n_neighbors" not in bound.arguments
         bound.apply_defaults()
         arguments = dict(bound.arguments)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import wraps
 from numbers import Real
-from typing import Any, ClassVar, Self, TypeVar, dataclass_transform
+from typing import Any, ClassVar, Self, TypeVar, cast, dataclass_transform
 
 import numpy as np
 import numpy.typing as npt
@@ -181,7 +181,7 @@ class Method:
     def _fit(self, X: FloatArray) -> None:
         raise TypeError(f"{type(self).__name__} must define _fit")
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: Any = None) -> FloatArray:
         """Fit the method and return the embedding (n, n_components) as a new array, or as ``set_output`` requests."""
         return self._to_container(self.fit(X, y).embedding_.copy(), X)
 
@@ -202,7 +202,7 @@ class Method:
         name = type(self).__name__.lower()
         return np.array([f"{name}{j}" for j in range(self.embedding_.shape[1])], dtype=object)
 
-    def _to_container(self, Y: FloatArray, X: Any) -> Any:
+    def _to_container(self, Y: FloatArray, X: Any) -> FloatArray:
         """Return the coordinates of the rows of X in the container that ``set_output`` requests."""
         default = "default"
         if "sklearn" in sys.modules:
@@ -211,7 +211,8 @@ class Method:
             return Y
         import pandas as pd
 
-        return pd.DataFrame(Y, index=getattr(X, "index", None), columns=self.get_feature_names_out())
+        frame: Any = pd.DataFrame(Y, index=getattr(X, "index", None), columns=self.get_feature_names_out())
+        return cast("FloatArray", frame)
 
     def kernel_transform(self, X: Any, **options: Any) -> FloatArray:
         """Return coordinates (m, d) of new rows (m, p) by the kernel extension, which exists for every embedding.

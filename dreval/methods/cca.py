@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import KW_ONLY
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
@@ -109,7 +109,11 @@ class CCA(LinearScores):
         self._response_directions = np.zeros((len(white_y.axes), d))
         self._response_directions[:, : len(values)] = np.sqrt(n) * white_y.directions(right[:d].T) * signs
 
-    def transform(self, X: Any, y: Any = None) -> Any:
+    @overload
+    def transform(self, X: Any, y: None = None) -> FloatArray: ...
+    @overload
+    def transform(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]: ...
+    def transform(self, X: Any, y: Any = None) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Return coordinates (m, d) of new rows (m, p): (X - mean) times the directions.
 
         With ``y`` (m, q) or (m,), of the kind that was fitted, return a pair: also the canonical variates (m, d) of

@@ -589,7 +589,7 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Any:
+def load_results(path: str | Path) -> Results | Comparison | Sweep:
     """Read a file that ``save`` of a result, comparison or sweep wrote; the numbers are equal to the last bit.
 
     Parameters

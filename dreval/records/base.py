@@ -78,7 +78,11 @@ class Record:
     if not TYPE_CHECKING:  # type checkers should still report missing attributes
 
         def __getattr__(self, name: str) -> Any:
-            raise attribute_error(self, name)
+            raise attribute_error(self, name, "" if name.startswith("_") else self._expression_for(name))
+
+    def _expression_for(self, name: str) -> str:
+        """Return the expression that has what users expect of an attribute; empty if there is none."""
+        return ""
 
     def __str__(self) -> str:
         return str(self.summary())

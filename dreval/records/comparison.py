@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -19,6 +19,10 @@ from dreval.records.frames import PAIR_NOTE_KEYS, full_name, keys_by_full_name, 
 from dreval.records.notes import Notes
 from dreval.records.results import Results
 from dreval.registry import MEASURES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 @read_only
@@ -356,7 +360,13 @@ class Comparison(Record):
 
         return bibtex(self)
 
-    def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Any:
+    @overload
+    def plot(
+        self, kind: str | None = None, ax: None = None, figsize: tuple[float, float] | None = None, **options: Any
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str | None = None, *, ax: Axes, **options: Any) -> Axes: ...
+    def plot(self, kind: str | None = None, ax: Any = None, figsize: Any = None, **options: Any) -> Figure | Axes:
         """Draw a figure of the comparison.
 
         Parameters

@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes, join_notes
 from dreval.records.provenance import reproducing_call
 from dreval.registry import ANALYSES, MEASURES, METHODS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 class Number:
@@ -239,9 +243,20 @@ class Stability(MeasureRecord):
         """
         return pd.concat([coordinates_frame(self.map), self.points], axis=1)
 
+    @overload
+    def plot(
+        self,
+        kind: str = "map",
+        ax: None = None,
+        figsize: tuple[float, float] | None = None,
+        *,
+        points: Sequence[int] | None = None,
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "map", *, ax: Axes, points: Sequence[int] | None = None) -> Axes: ...
     def plot(
         self, kind: str = "map", ax: Any = None, figsize: Any = None, *, points: Sequence[int] | None = None
-    ) -> Any:
+    ) -> Figure | Axes:
         """Draw a map with the agreement of each point, or the images of chosen points in all replicates.
 
         Parameters
@@ -384,7 +399,11 @@ class IntrinsicDimension(Number, Record):
         """
         return self.points
 
-    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, ax: Axes) -> Axes: ...
+    def plot(self, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw for "twonn" the fitted line with the ratios, used and left out; for "mle" the local dimensions.
 
         Parameters
@@ -480,7 +499,11 @@ class ParallelAnalysis(TableRecord):
         row |= {"n_resamples": self.n_resamples, "random_state": self.recipe["random_state"]}
         return pd.DataFrame([row | {"note": join_notes(self.notes)}])
 
-    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, ax: Axes) -> Axes: ...
+    def plot(self, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the eigenvalues by number, with their range under permutation.
 
         Parameters
@@ -568,7 +591,11 @@ class PerplexityCurve(TableRecord):
         row |= {"n_refused": int(top["n_refused"].sum()), "conf_level": self.conf_level}
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
-    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, ax: Axes) -> Axes: ...
+    def plot(self, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the values over the perplexity, with their intervals.
 
         Parameters

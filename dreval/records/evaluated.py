@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -11,8 +11,12 @@ import pandas as pd
 
 from dreval.records.base import CopiedAttribute, Summary, read_only, read_only_array
 from dreval.records.points import Embedding
+from dreval.registry import MEASURES
 
 if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
     from dreval.records.results import Results
     from dreval.records.tests import Certificate
 
@@ -80,7 +84,17 @@ class EvaluatedEmbedding(Embedding):
         """
         return self._results.augment(self.method)
 
-    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
+    def _expression_for(self, name: str) -> str:
+        """Return the expression for a measure whose name is used as an attribute."""
+        return "scores" if name in MEASURES else ""
+
+    @overload
+    def plot(
+        self, kind: str = "scatter", ax: None = None, figsize: tuple[float, float] | None = None, **options: Any
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "scatter", *, ax: Axes, **options: Any) -> Axes: ...
+    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Figure | Axes:
         """Draw a figure of this embedding; kinds and options are those of ``Results.plot``.
 
         Examples

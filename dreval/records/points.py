@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +15,12 @@ from dreval.errors import InputError
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+    from dreval.geometry.kernels import KernelMap
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -98,7 +104,7 @@ class Embedding(Record):
         names = [f"{self.method}_{j + 1}" for j in range(self.shape[1])]
         return pd.DataFrame(self.coordinates.copy(), index=self.ids, columns=names)
 
-    def embedding_map(self, *, reg: float = 1e-6, bandwidth: float | None = None) -> Any:
+    def embedding_map(self, *, reg: float = 1e-6, bandwidth: float | None = None) -> KernelMap:
         """Return the embedding as a function of the data (Roy 2021, Theorem 2), with ridge, bandwidth and conditioning.
 
         See ``dreval.geometry.kernels.embedding_map``.
@@ -118,7 +124,7 @@ class Embedding(Record):
 
     def reconstruction_map(
         self, *, rule: str = "ridge", reg: float | None = None, bandwidth: float | None = None
-    ) -> Any:
+    ) -> KernelMap:
         """Return the data as a function of the embedding, by kernel ridge or Theorem 3 of Roy (2021), with diagnostics.
 
         See ``dreval.geometry.kernels.reconstruction_map``.
@@ -184,12 +190,15 @@ class Embedding(Record):
             raise InputError("data", "must be known to map between data and embedding", "none", hint)
         return self.data
 
-    def _map(self, fit: Callable[..., Any], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]) -> Any:
+    def _map(
+        self, fit: Callable[..., KernelMap], inputs: Any, outputs: Any, columns: Any, options: Mapping[str, Any]
+    ) -> KernelMap:
         """Return the map that a function fits; it is fitted once for the same options."""
         key = (fit.__name__, *options.items())
         if key not in self._map_cache:
             self._map_cache[key] = replace(fit(inputs, outputs, **options), columns=columns)
-        return self._map_cache[key]
+        result: KernelMap = self._map_cache[key]
+        return result
 
     def _summary(self, full: bool) -> Summary:
         """Return the printed form: the method, its parameters and the range of the coordinates."""
@@ -242,7 +251,11 @@ class PointScores(Record):
         row |= {"median": score["median"], "max": score["max"]} | {name: getattr(self, name) for name in self.NUMBERS}
         return pd.DataFrame([row])
 
-    def plot(self, score: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, score: str | None = None, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, score: str | None = None, *, ax: Axes) -> Axes: ...
+    def plot(self, score: str | None = None, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the map with the score of each point, from low (dark) to high (light); points without a score are gray.
 
         Parameters

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -33,14 +33,19 @@ from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
+    from dreval.records.comparison import Comparison
     from dreval.records.points import Shepard
     from dreval.records.tests import Certificate
+
+Cells = TypeVar("Cells")  # an AnnData object
 
 # Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
 
 
-def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
+def write_to_anndata(results: Results, adata: Cells, key_added: str = "dreval", *, copy: bool = False) -> Cells:
     """Write the values of points into ``obs`` and the tables into ``uns``.
 
     ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure
@@ -82,7 +87,9 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
         raise InputError("key_added", "must be text without '/'", describe(key), hint)
     order = _rows_of_points(results, adata)
     columns = _columns(results, key)
-    target = adata.copy() if check_bool(copy, "copy") else adata
+    target: Any = adata
+    if check_bool(copy, "copy"):
+        target = target.copy()
     earlier = target.uns.get(key)
     earlier_columns = earlier.get("columns") if hasattr(earlier, "get") else None
     for column in [] if earlier_columns is None else earlier_columns["column"]:
@@ -94,7 +101,7 @@ def write_to_anndata(results: Results, adata: Any, key_added: str = "dreval", *,
         target.obs[column] = values
     recipe = json.dumps(to_plain(results.recipe), ensure_ascii=False)
     target.uns[key] = {"table": results.table, "columns": columns, "recipe": recipe}
-    return target
+    return cast("Cells", target)
 
 
 def _check_object(adata: Any, copy: bool) -> None:
@@ -295,8 +302,16 @@ class Results(Record):
     def __contains__(self, name: object) -> bool:
         return name in self.names
 
+    def _expression_for(self, name: str) -> str:
+        """Return the expression for an embedding or a measure whose name is used as an attribute."""
+        names = vars(self).get("embeddings", ())
+        return f"results[{name!r}]" if name in names else "tidy()" if name in MEASURES else ""
+
     def __getitem__(self, name: str) -> EvaluatedEmbedding:
         """Return one embedding with its scores; its maps need the data, which a loaded result does not have."""
+        if name not in self.names and name in MEASURES:
+            hint = "Its values are rows of tidy(); results[embedding].scores has those of one embedding."
+            raise UnknownName("name", "must be the name of an embedding", f"the measure {name!r}", hint)
         self._check_computed(name)
         return self._embedding(name, None)
 
@@ -803,7 +818,7 @@ class Results(Record):
         rope: float | None = None,
         alpha: float = 0.05,
         adjust: str | None = "holm",
-    ) -> Any:
+    ) -> Comparison:
         """Compare the embeddings: paired differences of every pair, for each measure.
 
         Both are evaluated at the same points, so their measures are not independent. The standard error is that of the
@@ -937,7 +952,13 @@ class Results(Record):
 
         return ranking(self, measure, alpha=alpha)
 
-    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
+    @overload
+    def plot(
+        self, kind: str = "scatter", ax: None = None, figsize: tuple[float, float] | None = None, **options: Any
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "scatter", *, ax: Axes, **options: Any) -> Axes: ...
+    def plot(self, kind: str = "scatter", ax: Any = None, figsize: Any = None, **options: Any) -> Figure | Axes:
         """Draw a figure of all embeddings or of some.
 
         Parameters
@@ -1229,7 +1250,7 @@ class Results(Record):
 
         return bibtex(self)
 
-    def to_anndata(self, adata: Any, key_added: str = "dreval", *, copy: bool = False) -> Any:
+    def to_anndata(self, adata: Cells, key_added: str = "dreval", *, copy: bool = False) -> Cells:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
         Returns the object, or with ``copy`` a changed copy. Cells are matched by ``obs_names``; see

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 from dreval._check import attribute_error, check_one_of
 from dreval.records.base import Record, Summary, read_only
@@ -12,6 +12,8 @@ from dreval.records.notes import Notes
 
 if TYPE_CHECKING:
     import pandas as pd
+
+Default = TypeVar("Default")
 
 
 @read_only
@@ -54,7 +56,11 @@ class Scores(Mapping[str, float], Record):
     def __getitem__(self, name: str) -> float:
         return self._by_name()[check_one_of(name, self._by_name(), "measure")]
 
-    def get(self, name: str, default: Any = None) -> Any:
+    @overload
+    def get(self, name: str, default: None = None) -> float | None: ...
+    @overload
+    def get(self, name: str, default: Default) -> float | Default: ...
+    def get(self, name: str, default: Default | None = None) -> float | Default | None:
         """Return the value of a measure, or ``default`` if it was not computed.
 
         Examples

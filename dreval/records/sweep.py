@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, overload
 
 import pandas as pd
 
@@ -13,6 +13,10 @@ from dreval._check import check_one_of, check_path
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 from dreval.registry import MEASURES
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 TABLE_COLUMNS = ("measure", "parameters", "mean", "se", "conf_low", "conf_high", "conf_level", "n_replicates",
                  "in_best_set", "p_value", "note")  # fmt: skip
@@ -182,7 +186,13 @@ class Sweep(TableRecord):
         in_set = self.of(measure)["in_best_set"].fillna(False)
         return [dict(self.settings[number]) for number in self.order(measure) if in_set[number]]
 
-    def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(
+        self, measure: str | None = None, ax: None = None, figsize: tuple[float, float] | None = None
+    ) -> Figure: ...
+    @overload
+    def plot(self, measure: str | None = None, *, ax: Axes) -> Axes: ...
+    def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the value of each setting with its interval; two options of numbers or words give a map of cells.
 
         Parameters

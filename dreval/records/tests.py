@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,10 @@ from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
 from dreval.records.provenance import reproducing_call
 from dreval.registry import TESTS
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 LEVEL = 0.05  # level of the verdict, over all tests
 KINDS = {"family": "certificate", "p_kind": "bootstrap"}  # columns that are the same for all p-values
@@ -248,7 +252,11 @@ class IndependenceTest(Record):
         """Names of the variables, as the arguments of the test."""
         return tuple(self.recipe.get("variables", ("x", "y")))
 
-    def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, kind: str = "null", ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "null", *, ax: Axes) -> Axes: ...
+    def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw a histogram of the null distribution with the observed statistic.
 
         Parameters
@@ -357,7 +365,11 @@ class NoiseTest(IndependenceTest):
             n_points=len(self.points), n_like_noise=self.like_noise.sum(), n_family_wise=distinguished.sum()
         )
 
-    def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, kind: str = "null", ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "null", *, ax: Axes) -> Axes: ...
+    def plot(self, kind: str = "null", ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the null distribution of the statistic, or the map with hollow points: not distinguished from noise.
 
         Parameters
@@ -438,7 +450,11 @@ class Sensitivity(TableRecord):
     n: int
     n_resamples: int
 
-    def plot(self, ax: Any = None, figsize: Any = None) -> Any:
+    @overload
+    def plot(self, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    @overload
+    def plot(self, ax: Axes) -> Axes: ...
+    def plot(self, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the statistic against the setting, with its mean and 95 % quantile under permutation.
 
         Parameters

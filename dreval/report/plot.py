@@ -14,10 +14,10 @@ from matplotlib.text import Text
 from dreval._check import check_names, check_one_of, check_parameters
 from dreval.comparison.compare import compare, contenders
 from dreval.comparison.families import names_hint
-from dreval.errors import DrevalWarning, InputError, warn
+from dreval.errors import DrevalWarning, InputError, UnknownName, warn
 from dreval.records.comparison import Comparison
 from dreval.records.results import Results
-from dreval.registry import FIGURES, METHODS
+from dreval.registry import FIGURES, MEASURES, METHODS
 from dreval.report._style import draw_for_reader, figure_style, letters_without_glyph
 from dreval.report.figures._kind import FigureCard
 from dreval.report.result_view import ResultView, read_results
@@ -58,9 +58,13 @@ def plot(
     >>> plot(res, "map", measure="continuity", n_neighbors=5)
     <Figure size ...>
     """
-    if isinstance(kind, str) and kind in results.names and kind not in kinds():
-        hint = f"Pass embedding={kind!r}, or write results[{kind!r}].plot()."
-        raise InputError("kind", "must be a kind of figure", f"{kind!r}, an embedding", hint)
+    if isinstance(kind, str) and kind not in kinds():
+        if kind in results.names:
+            hint = f"Pass embedding={kind!r}, or write results[{kind!r}].plot()."
+            raise InputError("kind", "must be a kind of figure", f"{kind!r}, an embedding", hint)
+        if kind in MEASURES:
+            hint = f"Use plot('map', measure={kind!r}); dreval.list_figures() lists the kinds."
+            raise UnknownName("kind", "must be a kind of figure", f"{kind!r}, a measure", hint)
     card = kind_card(kind)
     if card.several:
         raise InputError(

@@ -19,6 +19,7 @@ from dreval._check import (
     check_one_of,
     describe,
     function_name,
+    keywords_checked,
     resolve_alias,
 )
 from dreval._check_arrays import check_finite
@@ -77,6 +78,7 @@ HYPOTHESES = {
     cost="(R + 1) n_seeds runs of the method for each setting, and O(n^2 (p + d)) time for the score of each.",
     reference="@phipson2010 for p; null embeddings after @johnson2022 and @xia2024, clusters after @grabski2023.",
 )
+@keywords_checked
 def noise_test(
     X: Any,
     source: Any,

@@ -9,7 +9,7 @@ from concurrent.futures.process import BrokenProcessPool
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -67,6 +67,8 @@ from dreval.storage.study_file import (
 
 if TYPE_CHECKING:
     import pandas as pd
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
     from dreval.records.comparison import Comparison
 
@@ -972,7 +974,19 @@ class Study(Record):
         comparison: Comparison = compare(self.path, **options)
         return comparison
 
-    def plot(self, kind: str = "critical_difference", ax: Any = None, figsize: Any = None, **options: Any) -> Any:
+    @overload
+    def plot(
+        self,
+        kind: str = "critical_difference",
+        ax: None = None,
+        figsize: tuple[float, float] | None = None,
+        **options: Any,
+    ) -> Figure: ...
+    @overload
+    def plot(self, kind: str = "critical_difference", *, ax: Axes, **options: Any) -> Axes: ...
+    def plot(
+        self, kind: str = "critical_difference", ax: Any = None, figsize: Any = None, **options: Any
+    ) -> Figure | Axes:
         """Plot the methods compared across the data sets.
 
         Parameters

@@ -179,6 +179,39 @@ def test_no_record_can_be_written_to(tmp_path: Path) -> None:
     assert changes == {}
 
 
+@pytest.mark.slow
+def test_records_are_compared_pickled_and_hashed(tmp_path: Path) -> None:
+    """``==`` of a record and a copy is True or False and never an error; a pickled copy prints the same text."""
+    failed = {}
+    for name, record in records(tmp_path).items():
+        copy = pickle.loads(pickle.dumps(record))
+        if (record == record) is not True or not isinstance(record == copy, bool) or str(copy) != str(record):
+            failed[name] = str(copy)[:100]
+        hash(record)
+
+    assert failed == {}
+
+
+def test_cards_are_hashable_and_equal_to_a_copy() -> None:
+    """A card of each kind is a key of a dict, under which a copy of it is found."""
+    cards = [dreval.card(*names) for names in (("stress",), ("hsic",), ("pca",), ("digits",), ("map",), ("sweep",))]
+    cards.append(dreval.card("cca", "method"))
+
+    assert len(dict.fromkeys(cards)) == len(cards)
+    assert all({card: name}[deepcopy(card)] == name for name, card in enumerate(cards))
+
+
+@pytest.mark.parametrize("name", ["digits", "swiss_roll"])
+def test_a_data_set_pickles(name: str) -> None:
+    """Its arrays are those of the original, and comparing the two does not raise."""
+    data = dreval.load_dataset(name) if name == "digits" else dreval.simulate(name, 30, random_state=0)
+    copy = pickle.loads(pickle.dumps(data))
+
+    np.testing.assert_array_equal(copy.data, data.data)
+    assert (copy.card, copy.recipe, copy.feature_names) == (data.card, data.recipe, data.feature_names)
+    assert isinstance(copy == data, bool)
+
+
 def test_dicts_and_lists_of_a_record_are_as_any_others_but_for_changes() -> None:
     """They are equal to plain ones, and pickled; a copy is a plain one, and the error for a change names the record."""
     results = _results()
