@@ -4,7 +4,11 @@
 ARGS=line``. Each tool runs in a process of its own with one thread, each call after a warm-up on 60 points, and the
 processor time is measured. "statistic" is one statistic (dreval: a test with one permutation). "test" has 99
 permutations; dcor and hyppo hold n x n matrices there, and are left out from 10,000 rows on. The values must agree:
-hyppo's is the bias-corrected correlation.
+hyppo's is the bias-corrected correlation. For 100,000 rows that of hyppo 0.5.2 is .97 where dreval and dcor have .0036.
+
+Measured on two shared cores: a statistic of 1000, 10,000 and 100,000 rows took .003, .006 and .07 s, dcor .28, 1.3 and
+1.8 times and hyppo 1.2, 7 and 11 times as long; a test of 1000 rows .005 s, dcor 212 times and hyppo 1147 times as
+long; a test of 100,000 rows 1.5 s.
 """
 
 from __future__ import annotations

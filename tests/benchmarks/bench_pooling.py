@@ -1,7 +1,9 @@
 """Processor time of HSIC and MMD with pooled bandwidths, as a multiple of that with the median rule.
 
-``make bench ARGS=pooling``: one thread, 199 permutations, the faster of two calls after a warm-up. "factors" is what
-the test chooses by itself for two single columns of many rows.
+``make bench ARGS=pooling``: one thread, 199 permutations, the faster of two calls after a warm-up. For two single
+columns of 1000 rows the test chooses factors by itself. Ratios measured on two shared cores for 120, 500 and 1000 rows:
+two columns 4.2, 7.0 and 3.7; two dimensions and a column 3.9, 10 and 7.9; two dimensions and three classes 1.8, 3.0 and
+2.4; MMD 2.0, 4.4 and 4.0.
 """
 
 from __future__ import annotations

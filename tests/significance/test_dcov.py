@@ -59,8 +59,11 @@ def test_values_of_dcor():
     assert result.extra["dcor"] == pytest.approx(DCOR["distance_correlation"], rel=1e-11)
     assert result.extra["unbiased"] == pytest.approx(DCOR["u_distance_covariance_sqr"], rel=1e-11)
     assert result.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr"], rel=1e-10)
-    permuted = quick(*points(), exponent=0.5)
-    assert permuted.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
+    other_exponent = quick(*points(), exponent=0.5)
+    assert other_exponent.statistic == pytest.approx(DCOR["distance_covariance_sqr of exponent 0.5"], rel=1e-11)
+    line = quick(*(variable[:, 0] for variable in points()))
+    assert line.statistic == pytest.approx(DCOR["distance_covariance_sqr of first columns"], rel=1e-12)
+    assert line.effect_size == pytest.approx(DCOR["u_distance_correlation_sqr of first columns"], rel=1e-10)
 
 
 @given(pair=pairs(images=VARYING, kinds=("normal", "curve", "clusters"), min_n=5))
