@@ -330,11 +330,12 @@ def over_groups(task: TestTask, groups: Any) -> list[TestTask]:
     if is_sample or not varies.any() or scheme.count() < MIN_ARRANGEMENTS:
         return [replace(task, options=options)]
     parts = []
-    for where, inside in (("between", ~varies[codes]), ("within", varies[codes])):
+    between, within = ("between groups", "test.between_groups"), ("within groups", "test.within_groups")
+    for (where, code), inside in ((between, ~varies[codes]), (within, varies[codes])):
         rows = known.copy()
         rows[known] = inside
-        part = replace(task, variable=values[inside], known_rows=rows, known_code=f"test.{where}_groups")
-        parts.append(replace(part, target=f"{task.target} ({where} groups)", options=options))
+        part = replace(task, variable=values[inside], known_rows=rows, known_code=code)
+        parts.append(replace(part, target=f"{task.target} ({where})", options=options))
     return parts
 
 
