@@ -44,7 +44,6 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "cka": "CKA",
     "dcor": "Distance correlation",
     "error_bound": "Bound of the error",
-    "largest_z": "Largest z by other permutations",
     "n_bandwidths": "Pooled bandwidths",
     "n_first": "Rows of the first sample",
     "n_second": "Rows of the second sample",
