@@ -37,5 +37,6 @@ def exit_codes(failed: str = "", ok: str = "done") -> str:
     """
     meanings = {ExitCode.OK: ok, ExitCode.FAILED: failed, ExitCode.REFUSED: "invalid input"}
     meanings |= {ExitCode.DEFECT: "internal error", ExitCode.INTERRUPTED: "stopped by Ctrl-C"}
-    listed = ", ".join(f"{code:d}\0{meaning}" for code, meaning in meanings.items() if meaning)
+    parts = [f"{code:d} {meaning}" for code, meaning in meanings.items() if meaning]
+    listed = ", ".join(part.replace(" ", "\0", -1 if len(part) <= WIDTH // 2 else 1) for part in parts)
     return textwrap.fill(f"exit codes: {listed}", WIDTH).replace("\0", " ")
