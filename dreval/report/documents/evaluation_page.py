@@ -296,11 +296,11 @@ def _map_parts(
         panels.append(Panel(name, short[name], map_aside(view, name, results.embeddings[name].shape[1]), drawing))
     column, _, values = mapped or (None, {}, {})
     notes = [f"One point in {step} is drawn."] if step > 1 else []
-    if any(results._like_noise(name) is not None for name in names):
-        notes.append("Hollow: not distinguished from noise.")
+    has_hollow = any(results._like_noise(name) is not None for name in order)
+    notes += ["Hollow: not distinguished from noise."] if has_hollow else []
     points = point_data(results, view, names, column, values)
     if len(names) < len(order):
-        has_choice = bool(points) and len(order) * n <= MAX_NAMED_POINTS
+        has_choice = bool(points) and not has_hollow and len(order) * n <= MAX_NAMED_POINTS
         plot_hint = "" if has_choice else "; results.plot(names=[…]) draws others"
         notes.append(f"The first {len(names)} of {len(order)} embeddings{plot_hint}.")
         if has_choice:
