@@ -546,7 +546,7 @@ def test_sizes_at_which_an_embedding_is_better_are_one_sentence(tmp_path):
     results = dreval.Evaluation(X, embeddings, n_neighbors=10, random_state=0).run("r_nx", tests=None)
     page = write_report(results, tmp_path / "r.html").read_text("utf-8")
     text = page.partition('id="sizes"')[2].partition('class="lead">')[2].partition("</p>")[0]
-    lead, _, parts = re.sub("<[^>]*>", "", text).rstrip(".").partition(": ")
+    lead, _, parts = re.sub("<[^>]*>", "", text).replace("\u00a0", " ").rstrip(".").partition(": ")
 
     better = {name: [] for name in embeddings}
     table = results.curve_differences
