@@ -427,7 +427,7 @@ def test_many_embeddings_are_compared_with_the_best_or_the_baseline(baseline):
     sizes = sorted(against["difference"].abs())[:20]
     marks = [mark.get_xdata()[0] for mark in marks_and_bars(figure.axes[0])[0]]
 
-    assert figure.axes[0].get_xlabel() == f"difference over {baseline or best}"
+    assert figure.axes[0].get_xlabel() == f"difference from {baseline or best}"
     assert f"{len(pairs) - 20} more pairs in compare().tidy()." in texts(figure)
     np.testing.assert_allclose(sorted(map(abs, marks)), sizes)
     assert marks == sorted(marks, reverse=True)

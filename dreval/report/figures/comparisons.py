@@ -399,7 +399,7 @@ def _forest_by_pair(comparison: Comparison, parts: Rows, is_all_measures: bool) 
         rows = _differences_from(parts[first_measure], reference)
         panels = {first_measure: [(short[name], row) for (name, _), row in rows.items()]}
         n_more = total - len(rows)
-        below = f" over {short[reference]}"
+        below = f" from {short[reference]}"
         full_names += f"\n{count_noun(n_more, 'more pair')} in compare().tidy()." if n_more else ""
     else:
         panels = {name: _sorted_pairs(comparison, part, short) for name, part in parts.items()}
