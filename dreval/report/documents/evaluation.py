@@ -403,8 +403,8 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
 MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
-MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
-MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
+MAX_LINES = 31  # lines of a printed result, from which on findings of less weight are left out
+MAX_LINES_OF_MANY = 41  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
 RERUN_HINT = "re-run"
 # Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
