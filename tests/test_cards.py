@@ -64,6 +64,8 @@ MAY_BE_EMPTY = {
     ): "what a point contributes has the bounds of the measure, or is no share of the value",
     ("measures", "without_class"): "its interval is over points",
     ("measures", "by_row"): "it is no curve",
+    ("measures", "interval_from"): "it has an interval for every number of points",
+    ("measures", "min_carriers"): "its interval holds also where few points carry it",
     ("measures", "reach"): "it reads the lists of the pass for its own k, or none",
     ("measures", "exponent"): "its time grows with the square of the number of points",
     ("measures", "growth"): "its value does not grow with the number of points",

@@ -850,7 +850,7 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = " per measure, not adjusted over measures" * (len(with_best) > 1)
+    each = " per measure, not over all" * (len(with_best) > 1)
     text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 

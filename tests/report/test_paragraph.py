@@ -159,7 +159,10 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
     rows = rows[rows["test"] == "hsic"]
     below = rows.loc[rows["p_adjusted"] <= 0.05, "p_adjusted"]
     assert f"HSIC rejects independence of labels for pca and mds (largest adjusted p = {format_p(below.max())})" in text
-    assert text.endswith("Brackets: 95 % intervals; best: 5 % level per measure; pairwise p: Holm over 6 tests.")
+    assert text.endswith(
+        "Brackets: 95 % intervals; best: 5 % level per measure, not adjusted over measures; "
+        "pairwise p: Holm over 6 tests."
+    )
 
 
 def test_one_embedding_is_compared_with_chance() -> None:
@@ -288,7 +291,8 @@ def test_the_methods_of_a_comparison_name_its_tests(full_results: dreval.Results
     within = full_results.compare(alpha=0.1, adjust="benjamini_hochberg", margin={"trustworthiness": 0.25})
     text, text_across = within.paragraph("methods"), across.paragraph("methods")
 
-    assert "jackknife standard errors (Efron, 1982; Jaeckel, 1972), at 10 %" in text
+    assumptions = "(independent points, coordinates treated as fixed)"
+    assert f"jackknife standard errors (Efron, 1982; Jaeckel, 1972) {assumptions}, at 10 %" in text
     assert "Benjamini and Hochberg's adjustment (Benjamini and Hochberg, 1995)" in text
     assert "two one-sided tests (Schuirmann, 1987), with margin 0.25" in text
     assert "Three embeddings on 10 data sets" in text_across

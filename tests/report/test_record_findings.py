@@ -202,6 +202,10 @@ CASES: dict[str, Case] = {
         lambda: tests.noise_findings(noise(0.01, points=noise_points((0.01, 0.2, 0.3), (0.01, 0.2, 0.3)))),
         [0.01, 99, 2, 3, 0.05, 1],
     ),
+    "noise, at most": (
+        lambda: tests.noise_findings(noise(0.05, count=19, points=noise_points((0.01,) * 20 + (0.2,), (0.01,) * 21))),
+        [0.05, 0.0, 1 - 0.025 ** (1 / 19), 19, 20, 21, 1],
+    ),
     "noise, Gaussian": (lambda: tests.noise_findings(noise(0.05, "gaussian")), [0.05, *ENDS]),
     "noise, other": (lambda: tests.noise_findings(noise(0.02, "mine", 999)), [0.02]),
     "no noise": (

@@ -224,4 +224,6 @@ def test_the_sentence_of_a_noise_test_equals_its_rows():
         start = f"pca shows more of these data than of independent columns (p = {format_p(p)})"
         assert text.startswith(start if p <= ALPHA else f"No evidence that {start}")
         n_outside = int((test.points["p_family_wise"] <= ALPHA).sum())
-        assert (f"; {n_outside} stand out from all noise at once" in text) == (p <= ALPHA)
+        n_flagged = int((~test.like_noise).sum())
+        assert (f"{n_flagged} of {len(X)} points are distinguished from noise" in text) == (p <= ALPHA)
+        assert (f"; {n_outside} points have a family-wise p" in text) == (p <= ALPHA)
