@@ -125,12 +125,12 @@ class Side:
 class Pair:
     """Two centered kernels; ``inner`` returns <A, B[p, p]> for rows of permutations p.
 
-    ``first`` is A itself, or with ``factored`` a factor F (n, r) of A = FF'.
+    ``first`` is A itself, or with ``factored`` a factor F (n, r) of A = FF'; None where no matrix is in memory.
     """
 
     inner: Statistic
     sides: tuple[Side, Side]
-    first: FloatArray
+    first: FloatArray | None = None
     factored: bool = False
 
     @property
