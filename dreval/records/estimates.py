@@ -650,8 +650,8 @@ class CostEstimate(TableRecord):
     >>> ev = dreval.Evaluation(X, {"a": X[:, :2]}, random_state=0)
     >>> cost = ev.estimate_cost(["trustworthiness", "procrustes_rc"], tests=None)
     >>> cost.tidy()["step"].tolist()
-    ['neighbors and ranks', 'measure', 'measure']
-    >>> cost.tidy()["item"].tolist()[1:]
+    ['neighbors and ranks', 'measure', 'measure', 'thirds of the points']
+    >>> cost.tidy()["item"].tolist()[1:3]
     ['trustworthiness (n_neighbors=15)', 'procrustes_rc (n_neighbors=15)']
     >>> 0 < cost.seconds < 60
     True

@@ -39,8 +39,8 @@ class EvaluatedEmbedding(Embedding):
     b is the best of 2 embeddings, or not significantly worse than the best, by 2 of 2 ...
     >>> res["b"].scores[["measure", "value", "conf_low", "conf_high", "rank"]].round(2)
                measure  value  conf_low  conf_high  rank
-    0  trustworthiness   0.83      0.74       0.91     1
-    1       continuity   0.92      0.88       0.96     1
+    0  trustworthiness   0.83      0.75       0.90     1
+    1       continuity   0.92      0.89       0.95     1
     """
 
     _results: Results = field(kw_only=True)

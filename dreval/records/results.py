@@ -1147,7 +1147,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("Trust")))
-        Trustworthiness ↑ & \textbf{.728 ± .098} & \textbf{.826 ± .088} & .523 \\
+        Trustworthiness ↑ & \textbf{.728 ± .080} & \textbf{.826 ± .074} & .523 \\
         """
         from dreval.report.documents.evaluation import to_latex
 
