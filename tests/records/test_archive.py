@@ -172,6 +172,7 @@ def test_any_program_can_read_the_file(tmp_path: Path) -> None:
             "shepard.json",
             "points_0.csv",
             "left_out_0.csv",
+            "crossed_0.csv",
             "embedding_0.npy",
             "neighbors.npy",
         ]

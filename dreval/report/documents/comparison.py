@@ -109,7 +109,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     steps += [] if shell else ['.report("x.html")']
     tests = set(comparison.pairs["test"]) - {""}
     of_points = bool(tests) and tests <= {"jackknife", "subsampling"}
-    target = ["Tests: independent points, coordinates treated as fixed."] * of_points
+    target = ["tests: independent points, coordinates treated as fixed"] * of_points
     options = {
         "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *target],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],

@@ -514,7 +514,7 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
 def _target_line(view: ResultView) -> list[str]:
     """Return to what the intervals of all embeddings refer, where that is the population of the points."""
     targets = interval_targets(view.recipe, view.rows)
-    return ["Intervals: independent points, coordinates treated as fixed."] if targets == [TARGETS["points"]] else []
+    return ["intervals: independent points, coordinates treated as fixed"] if targets == [TARGETS["points"]] else []
 
 
 def _headline(results: Results, view: ResultView) -> str:

@@ -104,8 +104,8 @@ SOFTWARE_KEY = "dreval"  # the key of this package
 ADJUSTMENT_PHRASES = {"holm": "Holm's adjustment", "benjamini_hochberg": "Benjamini and Hochberg's adjustment"}
 INTERVAL_KINDS = {words: kind for kind, words in intervals.METHODS.items()}
 PAIR_TEST_PHRASES = {
-    "jackknife": "jackknife standard errors (for independent points, coordinates treated as fixed)",
-    "group_jackknife": "standard errors from groups left out (for independent groups, coordinates treated as fixed)",
+    "jackknife": "jackknife standard errors",
+    "group_jackknife": "standard errors from groups left out",
     "classes": "jackknife standard errors over the classes",
     "anchors": "standard errors from the anchors",
     "subsampling": "standard errors from random halves of the points",
@@ -294,6 +294,8 @@ def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited
         phrases = [PAIR_TEST_PHRASES[name] + cite(name) for name in pairs]
         text = f"{kind} {join_and(phrases)}, at {level}"
         yield text + (f", with {ADJUSTMENT_PHRASES[adjust]}{cite(adjust)}." if adjust else ".")
+    if "jackknife" in pairs:
+        yield "These tests refer to independent points, with coordinates treated as fixed."
     by = str(recipe.get("decided_by") or "")
     if by and len(pairs) > 1:
         yield f"Significance of a difference: by {PAIR_TEST_PHRASES[by]}."
