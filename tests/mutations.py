@@ -55,6 +55,7 @@ RANKS = "measures/test_rank_measures.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
+GROUPS_LEFT_OUT = "evaluation/test_groups.py"
 SUPERVISED = "methods/test_supervised.py"
 GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
@@ -918,6 +919,17 @@ MUTANTS = [
         "best = max(p_by_best, key=p_by_best.__getitem__",
         "report/test_findings.py report/test_true_sentences.py",
     ),
+    Mutant("inference/groups.py", "(n - int(sizes[group])) * count,", "n * count,", GROUPS_LEFT_OUT),
+    Mutant(
+        "inference/groups.py",
+        "return sum(numbers) ** 2 /",
+        "return len(numbers) * sum(numbers) ** 2 /",
+        GROUPS_LEFT_OUT,
+    ),
+    Mutant(
+        "significance/_groups.py", "moved[order] = self.sizes", "moved[:] = self.sizes", "significance/test_groups.py"
+    ),
+    Mutant("significance/_groups.py", "* (n / (counts * (n - counts))) ** 2", "* 1.0", "significance/test_groups.py"),
 ]
 
 

@@ -516,7 +516,8 @@ def plan_intervals(
     if data.groups is not None and not grouped:
         counts["crossed"] = 0
     if grouped and requested not in ("anchors", "replicates", "subsampling") and "replicates" not in options:
-        counts["groups"] = GroupDesign.of(data.groups.codes).count
+        design = GroupDesign.of(data.groups.codes)
+        counts["groups"] = 0 if design.few else design.count
         return Intervals(dict.fromkeys(sources, "groups"), counts=counts)
     if anchors is not None:
         return Intervals(dict.fromkeys(sources, "anchors"))
