@@ -111,6 +111,11 @@ TARGETS: dict[str, str] = {
     "subsamples": "the population the points came from, method re-run",
 }
 
+INDEPENDENT = {  # what is independent of each other, by the target of the intervals
+    "points": "independent points, coordinates treated as fixed",
+    "groups": "independent groups, coordinates treated as fixed",
+}
+
 # The printed direction of a measure by the value on its card.
 DIRECTIONS: dict[str, str] = {
     "higher": "higher is better",

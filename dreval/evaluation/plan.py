@@ -323,8 +323,8 @@ def over_groups(task: TestTask, groups: Any) -> list[TestTask]:
     if is_sample or not varies.any() or scheme.count() < MIN_ARRANGEMENTS:
         return [replace(task, options=options)]
     parts = []
-    between, within = ("between groups", "test.between_groups"), ("within groups", "test.within_groups")
-    for (where, code), inside in ((between, ~varies[codes]), (within, varies[codes])):
+    both = ("between groups", "test.between_groups"), ("within groups", "test.within_groups")
+    for (where, code), inside in zip(both, (~varies[codes], varies[codes]), strict=True):
         rows = known.copy()
         rows[known] = inside
         part = replace(task, variable=values[inside], known_rows=rows, known_code=code)

@@ -15,7 +15,7 @@ import numpy as np
 
 from dreval.comparison.compare import comparable, compare_pairs, ranking
 from dreval.errors import DrevalError
-from dreval.glossary import DIRECTIONS, TARGETS
+from dreval.glossary import DIRECTIONS, INDEPENDENT, TARGETS
 from dreval.inference.intervals import LEVEL
 from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
@@ -554,6 +554,12 @@ def interval_targets(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]
     targets = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
     known_targets = [target if target in TARGETS else row["target"] for target, row in zip(targets, rows, strict=True)]
     return [TARGETS.get(target, target) for target in dict.fromkeys(known_targets)]
+
+
+def independent_units(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return what is independent, points or groups, if the intervals of all rows refer to one of them; else ""."""
+    targets = interval_targets(recipe, rows)
+    return next((text for target, text in INDEPENDENT.items() if targets == [TARGETS[target]]), "")
 
 
 def parameter_value(parameters: str, name: str) -> str | None:

@@ -9,7 +9,7 @@ from typing import Any
 import pandas as pd
 
 from dreval.comparison.compare import TEST_NAMES
-from dreval.glossary import TARGETS, format_number, format_p
+from dreval.glossary import INDEPENDENT, TARGETS, format_number, format_p
 from dreval.inference import intervals
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
@@ -108,8 +108,8 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     steps = ["--full", "--report page.html"] if shell else [".plot()", ".tidy()", ".summary(full=True)"]
     steps += [] if shell else ['.report("x.html")']
     tests = set(comparison.pairs["test"]) - {""}
-    of_points = bool(tests) and tests <= {"jackknife", "subsampling"}
-    target = ["tests: independent points, coordinates treated as fixed"] * of_points
+    kinds = {"points": {"jackknife", "subsampling"}, "groups": {"group_jackknife"}}
+    target = [f"tests: {INDEPENDENT[unit]}" for unit, names in kinds.items() if tests and tests <= names]
     options = {
         "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *target],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],

@@ -14,7 +14,7 @@ from dreval._check import check_names, check_one_of
 from dreval.comparison.compare import comparable
 from dreval.comparison.families import names_hint
 from dreval.errors import InputError
-from dreval.glossary import DIRECTIONS, TARGETS, format_number, format_p
+from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.measures.core import GOALS
 from dreval.records.frames import (
     independence_rows,
@@ -78,6 +78,7 @@ from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     Column,
     ResultView,
+    independent_units,
     interval_targets,
     measure_title,
     neighbors_of,
@@ -347,10 +348,10 @@ def _half_text(half: float) -> str:
 
 def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
     """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
-    targets = interval_targets(view.recipe, view.rows)
-    if targets == [TARGETS["points"]]:
+    targets, units = interval_targets(view.recipe, view.rows), independent_units(view.recipe, view.rows)
+    if units:
         has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        marks = ["independent points, coordinates treated as fixed"] if has_target else []
+        marks = [units] if has_target else []
         return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
     return [f"intervals refer to {join_and(targets)}"]
 
@@ -512,9 +513,9 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
 
 
 def _target_line(view: ResultView) -> list[str]:
-    """Return to what the intervals of all embeddings refer, where that is the population of the points."""
-    targets = interval_targets(view.recipe, view.rows)
-    return ["intervals: independent points, coordinates treated as fixed"] if targets == [TARGETS["points"]] else []
+    """Return to what the intervals of all embeddings refer, where that are independent points or groups."""
+    units = independent_units(view.recipe, view.rows)
+    return [f"intervals: {units}"] if units else []
 
 
 def _headline(results: Results, view: ResultView) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from dreval.errors import DrevalWarning, InputError
-from dreval.glossary import TARGETS, printable, true_minus
+from dreval.glossary import printable, true_minus
 from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
 from dreval.records.frames import full_name
@@ -81,7 +81,7 @@ from dreval.report.result_view import (
     DIFFERS,
     Column,
     ResultView,
-    interval_targets,
+    independent_units,
     measure_title,
     neighbors_of,
     parameter_text,
@@ -205,8 +205,8 @@ def headline(view: ResultView) -> str:
     if recipe.get("anchors"):
         parts.append(f"from {count_noun(int(recipe['anchors']), 'anchor')}")
     has_intervals = any(row["conf_method"] for row in view.rows)
-    is_of_points = interval_targets(recipe, view.rows) == [TARGETS["points"]]
-    target = " (independent points, coordinates treated as fixed)" if is_of_points else ""
+    units = independent_units(recipe, view.rows)
+    target = f" ({units})" if units else ""
     parts.append(f"{view.level} intervals{target}" if has_intervals else "no intervals")
     seed = recipe.get("random_state")
     parts.append("" if seed is None else f"seed {seed}")

@@ -296,6 +296,8 @@ def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited
         yield text + (f", with {ADJUSTMENT_PHRASES[adjust]}{cite(adjust)}." if adjust else ".")
     if "jackknife" in pairs:
         yield "These tests refer to independent points, with coordinates treated as fixed."
+    if "group_jackknife" in pairs:
+        yield "These tests refer to independent groups, with coordinates treated as fixed."
     by = str(recipe.get("decided_by") or "")
     if by and len(pairs) > 1:
         yield f"Significance of a difference: by {PAIR_TEST_PHRASES[by]}."
