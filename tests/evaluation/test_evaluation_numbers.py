@@ -262,7 +262,8 @@ def test_left_out_values_reproduce_the_standard_error(measures: str | tuple[str,
     from scipy.stats import t
 
     labels = np.array(list("abcde") * 8)
-    results = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2).run(measures, None)
+    ev = dreval.Evaluation(X, {"e": Y}, labels=labels, n_neighbors=[4, 9], random_state=2)
+    results = ev.run(measures, None, "jackknife")
     groups = results.groups.groupby(["measure", "parameters"])
     columns = setting_names(results.table)
     for row in results.table.to_dict("records"):

@@ -210,7 +210,7 @@ def test_leads_that_answers_call_borderline_are_borderline_among_the_pairs() -> 
     X, rng = np.random.default_rng(1).normal(size=(120, 5)), np.random.default_rng(3)
     embeddings = {f"e{i}": X[:, :2] + 0.14 * i * rng.normal(size=(120, 2)) for i in range(3)}
     measures = ["trustworthiness", "continuity", "stress", "spearman_distance"]
-    results = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run(measures, tests=None)
+    results = dreval.Evaluation(X, embeddings, n_neighbors=8, random_state=0).run(measures, tests=None, ci="jackknife")
     view = read_results(results)
     assert view.comparison is not None
     lines = [line for ranking in measure_rankings(view) for line in borderlines(view, ranking)]

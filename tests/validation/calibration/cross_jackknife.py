@@ -286,6 +286,7 @@ def rows_of(design: Design, numbers: np.ndarray) -> Iterator[dict[str, Any]]:
         row["ratio"] = np.sqrt(np.mean(single["se"][has] ** 2)) / np.nanstd(single["value"])
         row["ratio_j"] = np.sqrt(np.mean(single["se_delete"][has] ** 2)) / np.nanstd(single["value"])
         error = 3 * np.sqrt(0.05 * 0.95 / row["samples"])
+        row["error"] = error / 3  # Monte Carlo standard error of coverage and size
         row["holds"] = bool(row["coverage"] >= 0.95 - error and row["size"] <= 0.05 + error)
         row["holds_j"] = bool(row["coverage_j"] >= 0.95 - error and row["size_j"] <= 0.05 + error)
         yield row

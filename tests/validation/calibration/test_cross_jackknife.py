@@ -58,7 +58,7 @@ def test_best_sets_keep_equal_maps(name, n_simulations, tmp_path):
 
 @pytest.mark.calibration
 def test_p_of_other_seeds_is_within_its_range():
-    """P-values of twenty seeds are within each other's ranges in at least 8 of 10 data sets, for each measure."""
+    """The range of p holds the p-values of twenty seeds in at least .85 of the results, over ten data sets."""
     names = ["trustworthiness", "neighborhood_overlap", "r_nx_auc", "procrustes_rc"]
     inside = np.zeros(len(names))
     for number in range(10):
@@ -72,8 +72,8 @@ def test_p_of_other_seeds_is_within_its_range():
         ]
         tables = [results.compare(adjust=None).pairs.set_index("measure").loc[names] for results in tables]
         p, low, high = (np.array([table[column] for table in tables]) for column in ("p_value", "p_low", "p_high"))
-        inside += (low.max(axis=0) <= p.min(axis=0)) & (high.min(axis=0) >= p.max(axis=0))
-    assert (inside >= 8).all(), inside
+        inside += np.mean((low <= p.min(axis=0)) & (high >= p.max(axis=0)), axis=0) / 10
+    assert (inside >= 0.85).all(), inside
 
 
 @pytest.mark.slow
