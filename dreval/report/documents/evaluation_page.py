@@ -195,8 +195,9 @@ def page_question(results: Results, view: ResultView, dimensions: Mapping[str, i
     classes = f" of {count_noun(n_classes, 'class', 'classes')}" if n_classes else ""
     target = join_and([str(d) for d in sorted(set(dimensions.values()))])
     size = f", {p:,} → {target} dimensions" if p and target else ""
-    groups = f" in {groups_text(view.recipe['groups'])}" if view.recipe.get("groups") else ""
-    return f"{question} {count_noun(n, 'point')}{groups}{classes}{size}."
+    groups = groups_text(view.recipe.get("groups"))
+    groups = f"{',' * bool(classes)} in {groups}" if groups else ""
+    return f"{question} {count_noun(n, 'point')}{classes}{groups}{size}."
 
 
 def headline(view: ResultView) -> str:
