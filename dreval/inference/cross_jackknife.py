@@ -98,11 +98,15 @@ def is_skewed(left_out: FloatArray) -> bool:
 
 
 class CrossVariance(NamedTuple):
-    """The variance of a measure or a difference, and its range over other random partitions."""
+    """The variance of a measure or a difference, and its range over other random partitions.
+
+    ``is_delete_one`` says that the values without each point are skewed, and their variance is the larger one.
+    """
 
     value: float
     low: float
     high: float
+    is_delete_one: bool
 
 
 def cross_variance(left_out: FloatArray, crossed: FloatArray) -> CrossVariance:
@@ -119,5 +123,5 @@ def cross_variance(left_out: FloatArray, crossed: FloatArray) -> CrossVariance:
     phi, delete_one = float(products.sum(axis=1).mean()), float((len(left_out) - 1) * left_out.var())
     reach = RANGE * DEPENDENCE * math.sqrt(float(products.var(axis=0, ddof=1).sum()) / len(products))
     least = delete_one if is_skewed(left_out) else 0.0
-    variances = (SHARE * max(mean, 0.0) + (1 - SHARE) * delete_one for mean in (phi, phi - reach, phi + reach))
-    return CrossVariance(*(max(variance, least) for variance in variances))
+    variances = [SHARE * max(mean, 0.0) + (1 - SHARE) * delete_one for mean in (phi, phi - reach, phi + reach)]
+    return CrossVariance(*(max(variance, least) for variance in variances), is_delete_one=variances[0] < least)

@@ -27,6 +27,7 @@ CI_WORDS = ("default", "points", "jackknife", "subsampling", "replicates", "anch
 METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "cross": "cross jackknife over random thirds of the points, with a quarter of the delete-one variance",
+    "skewed": "delete-one jackknife: a few points carry the error, and the cross jackknife would be too short",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "groups": "delete-one-group jackknife with recomputation, Student's t with the effective number of groups",
     "classes": "delete-one jackknife over classes",
@@ -40,7 +41,7 @@ METHODS = {
     "subsamples": "runs of the method on random halves of the points with half the neighbors, not rescaled",
 }
 TARGETS = {  # the target of each kind of interval, a key of ``glossary.TARGETS``
-    **dict.fromkeys(("points", "cross", "partitions", "subsampling"), "points"),
+    **dict.fromkeys(("points", "cross", "skewed", "partitions", "subsampling"), "points"),
     "classes": "classes",
     "groups": "groups",
     **dict.fromkeys(("anchors", "anchor_groups", "bets", "unseen", "exact"), "anchors"),
@@ -103,16 +104,17 @@ def jackknife_interval(
     ``left_out`` has the g values without each group or point. They must have been recomputed on the remaining points,
     or be those of the infinitesimal jackknife, which agree to first order. The variance is biased upward (Efron and
     Stein 1981). With the influences ``crossed`` (P, 2, n) of P random partitions of the points the variance is that of
-    the cross jackknife (``cross_jackknife``), which is less biased, with its range over other partitions, and
-    with ``log`` the interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size
-    of the subtracted values if ``left_out`` are differences.
+    the cross jackknife (``cross_jackknife``), which is less biased, with its range over other partitions; where the
+    values are skewed and the delete-one variance is larger, it is that, and the kind is "skewed". With ``log`` the
+    interval is exp(log v +- t se / v) of a positive value v. Here and below ``size`` is the size of the subtracted
+    values if ``left_out`` are differences.
     """
     groups, kind, errors = len(left_out), "points", None
     if crossed is None:
         variance = float(jackknife_variance(left_out))
     else:
-        variance, least, largest = cross_variance(left_out, crossed)
-        kind, errors = "cross", (math.sqrt(least), math.sqrt(largest))
+        variance, least, largest, is_delete_one = cross_variance(left_out, crossed)
+        kind, errors = "skewed" if is_delete_one else "cross", (math.sqrt(least), math.sqrt(largest))
     se = beyond_rounding(math.sqrt(variance), value, left_out, size, bounds=bounds)
     if crossed is not None and log and value > 0:
         low, high = student_interval(math.log(value), se / value, groups - 1, FREE, level)

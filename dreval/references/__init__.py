@@ -21,6 +21,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and a
     "points": _JACKKNIFE,
     "jackknife": _JACKKNIFE,
     "cross": _GROUPS,
+    "skewed": _GROUPS,
     "partitions": _GROUPS,
     "classes": _GROUPS,
     "groups": ("mackinnon2023",),
