@@ -916,9 +916,10 @@ def is_smallest(row: Mapping[str, Any]) -> bool:
 def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
     """Return the smallest p that the resamples of a test can give, if p is that or it is above the level; else ""."""
     count = int(row["n_resamples"])
-    if not is_smallest(row) and not (count and 1 / (count + 1) > LEVEL):
+    least = 1 / (count if row.get("p_kind") == "exact" else count + 1) if count else 0.0
+    if not is_smallest(row) and least <= LEVEL:
         return ""
-    smallest = float(row["p_value"]) if is_smallest(row) else 1 / (count + 1)
+    smallest = float(row["p_value"]) if is_smallest(row) else least
     return f"{p_text(smallest)} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
 
 

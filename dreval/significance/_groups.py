@@ -14,6 +14,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval._check_arrays import check_classes
@@ -130,6 +131,12 @@ class _WeightedMedian:
         return 0.0 if rank < self.n_within else float(self.distances[np.searchsorted(counts, rank, side="right")])
 
 
+def constant_within(value: Any, codes: IntArray) -> npt.NDArray[np.bool_]:
+    """Return whether each column of a variable is constant within each group; groups are coded from 0."""
+    table, rows = np.asarray(value).reshape(len(codes), -1), np.unique(codes, return_index=True)[1]
+    return np.asarray((table == table[rows[codes]]).all(axis=0))
+
+
 def nested(resampling: Resampling, variables: Variables) -> tuple[Resampling, Nested | None]:
     """Return how permutations respect the groups: over them where the second variable is constant within each.
 
@@ -147,8 +154,7 @@ def nested(resampling: Resampling, variables: Variables) -> tuple[Resampling, Ne
         raise InputError("groups", requirement, "groups with a matrix", "Pass the coordinates of both variables.")
     (_, value), (_, name) = variables.values, variables.names
     sizes, rows = np.bincount(codes), np.unique(codes, return_index=True)[1]
-    table = np.asarray(value).reshape(len(codes), -1)
-    constant = (table == table[rows[codes]]).all(axis=0)
+    table, constant = np.asarray(value).reshape(len(codes), -1), constant_within(value, codes)
     if constant.all():
         distinct = table[rows].astype(str) if table.dtype.kind == "O" else table[rows]
         values = np.unique(distinct, axis=0, return_inverse=True)[1].ravel()

@@ -16,7 +16,7 @@ from dreval.geometry.kernels import center, delta_codes, is_classes, varying_poi
 from dreval.inputs.features import check_signs
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
-from dreval.significance._groups import kernel_statistic, nested
+from dreval.significance._groups import constant_within, kernel_statistic, nested
 from dreval.significance.base import (
     Pair,
     Resampling,
@@ -108,9 +108,9 @@ def dcov_test(
     Cost: n^2 (p + q) / 2 for the distances, n^2 / 2 multiplications for each permutation. Memory: two n x n matrices of
     8-byte numbers. Two variables of one column of numbers, or of two classes, with exponent 1 need no matrix: the
     statistic of each permutation takes O(n log n) steps (a Fenwick tree over sorted rows), the memory is O(n), and the
-    numbers are those of the matrices up to rounding. The correlation does not change under translation, rotation and
-    scale of a variable. The R package ``energy`` returns the square root of the statistic, and n times the statistic
-    for its test.
+    numbers are those of the matrices up to rounding. Permutations over groups need both matrices. The correlation does
+    not change under translation, rotation and scale of a variable. The R package ``energy`` returns the square root of
+    the statistic, and n times the statistic for its test.
 
     References
     ----------
@@ -175,8 +175,15 @@ def dcov_test(
     )
 
 
-def on_a_line(values: Sequence[Any], *, metric: Any = "euclidean", exponent: float = 1.0, **_: Any) -> bool:
-    """Return whether the distances of both variables are those of points on a line, so that no matrix is needed."""
+def on_a_line(
+    values: Sequence[Any], *, metric: Any = "euclidean", exponent: float = 1.0, groups: Any = None, **_: Any
+) -> bool:
+    """Return whether the distances of both variables are those of points on a line, so that no matrix is needed.
+
+    Permutations over groups need the matrices.
+    """
+    if groups is not None and constant_within(values[1], np.unique(groups, return_inverse=True)[1]).all():
+        return False
     is_plain = exponent == 1.0 and all(kind == "euclidean" for kind in per_variable(metric, ("x", "y"), "metric"))
     return is_plain and all(
         len(pd.unique(np.asarray(value).ravel())) <= 2 if is_classes(value) else np.asarray(value).size == len(value)

@@ -140,7 +140,7 @@ def hsic_test(
         If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if a variable is constant
         or equal under every permitted permutation; if a precomputed matrix is not a kernel; if the blocks permit no
         permutation; if bandwidths are pooled of three variables, of an exponential or binomial kernel, with
-        ``method="gamma"`` or with ``stop_after``.
+        ``method="gamma"``, with ``stop_after``, or over groups (``y`` constant within each).
 
     Warns
     -----
@@ -208,11 +208,11 @@ def hsic_test(
         reasons = {
             "there are three variables or more": bool(others),
             "`method` is 'gamma'": method == "gamma",
-            "y is constant within groups, over which its values are permuted": group is not None,
+            "{y} is constant within groups, over which its values are permuted": group is not None,
         }
         if what := next((reason for reason, holds in reasons.items() if holds), None):
             hint = "Leave `bandwidth` out for the median rule."
-            raise InputError("bandwidth", f"must not be {POOL!r} where {what}", repr(POOL), hint)
+            raise InputError("bandwidth", f"must not be {POOL!r} where {what}", repr(POOL), hint, y="y")
     if others:
         return _joint(variables, kernels, bandwidths, resampling, settings)
     pair, extra, notes = _measured(variables, kernels, tuple(None if is_pooled(b) else b for b in bandwidths), method)

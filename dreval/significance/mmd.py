@@ -108,7 +108,7 @@ def mmd_test(
     InputError
         If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
         are equal; if both ``y`` and ``groups`` are passed; if bandwidths are pooled of an exponential or binomial
-        kernel or with ``stop_after``.
+        kernel, with ``stop_after``, or with ``permutation="blocks"``.
 
     Warns
     -----

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.errors import InputError
+from dreval.significance.dcov import on_a_line
 
 SIZES = (3, 9, 6, 4, 8)  # of five groups, 120 permutations
 
@@ -62,6 +63,19 @@ def test_the_null_has_the_statistic_of_every_permutation_over_groups(name, q):
     assert_allclose(np.sort(result.null_distribution), np.sort(expected), rtol=1e-6, atol=1e-9)
     assert_allclose(result.statistic, expected[0], rtol=1e-6)
     assert_allclose(result.p_value, np.mean(expected >= expected[0] * (1 - 1e-9)))
+
+
+def test_points_on_a_line_have_their_distances_permuted_over_groups():
+    """Values of groups have no fast way; within groups the rows have it."""
+    x, y, groups = nested_data(3)
+    x = x[:, 0]
+
+    result = dreval.dcov_test(x, y, groups=groups)
+
+    expected = statistics(dreval.dcov_test, x, y, groups)
+    assert_allclose(np.sort(result.null_distribution), np.sort(expected), rtol=1e-9)
+    assert not on_a_line((x, y), groups=groups)
+    assert on_a_line((x, x**2), groups=groups)
 
 
 def test_p_is_exact_over_all_arrangements_of_unequal_groups():
@@ -170,6 +184,22 @@ def test_refusals_name_the_argument(changes, argument):
     with pytest.raises(InputError) as error:
         dreval.hsic_test(arguments.pop("x"), arguments.pop("y"), **arguments)
     assert error.value.argument == argument
+
+
+def test_pooled_bandwidths_are_for_rows():
+    """They are pooled where y varies within groups, and refused where groups or blocks are moved."""
+    y = X[:, 0] ** 2
+
+    grouped = dreval.hsic_test(X, y, groups=GROUPS, bandwidth="pool", n_resamples=49, random_state=0)
+
+    within = {"permutation": "within", "blocks": GROUPS}
+    plain = dreval.hsic_test(X, y, bandwidth="pool", n_resamples=49, random_state=0, **within)
+    assert grouped.statistic == plain.statistic
+    np.testing.assert_array_equal(grouped.null_distribution, plain.null_distribution)
+    with pytest.raises(InputError, match="must not be 'pool' where `y` is constant within groups"):
+        dreval.hsic_test(X, Y, groups=GROUPS, bandwidth="pool")
+    with pytest.raises(InputError, match="must not be 'pool' where whole blocks are moved"):
+        dreval.mmd_test(X, groups=GROUPS < 2, permutation="blocks", blocks=GROUPS, bandwidth="pool")
 
 
 def test_refusals_of_blocks_with_both_samples():

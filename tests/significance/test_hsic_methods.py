@@ -196,7 +196,7 @@ def test_methods_of_many_variables():
 def test_gamma_draws_no_permutations(options):
     """Arguments that restrict or stop permutations raise an error; the note names the limits of the approximation."""
     x, y = np.random.default_rng(0).normal(size=(2, 30))
-    with pytest.raises(InputError, match="where `permutation`, `blocks` or `stop_after` is given: got 'gamma' and"):
+    with pytest.raises(InputError, match="`blocks`, `groups` or `stop_after` is given: got 'gamma' and"):
         dreval.hsic_test(x, y, method="gamma", **options)
     assert "with heavy tails" in str(dreval.hsic_test(x, y, method="gamma").notes[0])
 
