@@ -51,6 +51,7 @@ REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
 INTERVALS = {  # what intervals of each kind refer to
     "default": "anchors if there are any, else points",
     "points": "other points of the population, map fixed",
+    "jackknife": "the same, by leaving out each point",
     "subsampling": "the same, from random halves of the points",
     "replicates": "further runs of the method",
     "anchors": "all points, from the anchors",

@@ -18,6 +18,7 @@ from each import each
 
 import dreval
 from dreval.measures.core import VARIABLE_HINTS
+from dreval.report.result_view import title_in_sentence
 from dreval.storage.store import Store
 
 # evaluate
@@ -373,7 +374,7 @@ def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: 
     for word, measure in needs.items():
         assert table[measure].endswith(f"; pass --{word}")
         assert f"dreval: {measure}: {table[measure]}\n" in err
-        assert f"{measure} of umap: {table[measure]}." in out
+        assert f"{title_in_sentence(dreval.card(measure).title)} of umap: {table[measure]}." in " ".join(out.split())
         assert saved.table.set_index("measure").loc[measure, "note"] == table[measure]
     arguments = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
     assert None not in values(run, "data.csv", "-e", "umap.csv", *selection, *arguments, "--ci", "none").values()

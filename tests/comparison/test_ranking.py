@@ -161,11 +161,14 @@ def test_copies_that_differ_by_rounding_are_equal():
 
 
 def test_a_value_without_spread_is_ranked_with_the_reason():
-    """Separate batches have no standard error, no interval, and a note; their differences are tested."""
-    batch = np.arange(80) % 2
-    ev = dreval.Evaluation(
-        X, {"mixed": X[:, :2], "apart": X[:, 2:] + 9.0 * batch[:, None]}, batch=batch, random_state=0
-    )
+    """Separate batches have no standard error, no interval, and a note; their differences are tested.
+
+    The intervals of ``kbet`` need ten points for each of its 30 neighbors.
+    """
+    many = np.random.default_rng(0).normal(size=(320, 4)) * [3, 2, 1, 0.5]
+    batch = np.arange(320) % 2
+    embeddings = {"mixed": many[:, :2], "apart": many[:, 2:] + 9.0 * batch[:, None]}
+    ev = dreval.Evaluation(many, embeddings, batch=batch, random_state=0)
     res = ev.run("kbet", None, options={"kbet": {"size": 30}})
     table = res.ranking().set_index("embedding")
 

@@ -114,7 +114,12 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
     return record_document(
-        title, (), [comparison_table(comparison)], findings=[answers], further=f"Next: {'  '.join(steps)}", **options
+        title,
+        (),
+        [comparison_table(comparison, shell=shell)],
+        findings=[answers],
+        further=f"Next: {'  '.join(steps)}",
+        **options,
     )
 
 
@@ -175,7 +180,7 @@ def _table_document(comparison: Comparison) -> Document:
     return Document(title, [comparison_table(comparison, is_wide=True)])
 
 
-def comparison_table(comparison: Comparison, is_wide: bool = False) -> Table:
+def comparison_table(comparison: Comparison, is_wide: bool = False, *, shell: bool = False) -> Table:
     """Return the one table of a comparison, in the order of the questions.
 
     It has values or mean ranks with letters; of two embeddings on one data set the differences, and of many the
@@ -188,7 +193,7 @@ def comparison_table(comparison: Comparison, is_wide: bool = False) -> Table:
         return _difference_table(comparison, names, columns, measures, is_wide=is_wide)
     if len(names) <= MAX_EMBEDDINGS_ACROSS:
         return _measure_rows_table(comparison, names, columns, measures)
-    return _embedding_rows_table(comparison, names, columns, is_wide)
+    return _embedding_rows_table(comparison, names, columns, is_wide, shell)
 
 
 def measure_name(comparison: Comparison, name: str, column: Column) -> str:
@@ -294,7 +299,7 @@ def _measure_rows_table(
 
 
 def _embedding_rows_table(
-    comparison: Comparison, names: Sequence[str], columns: Mapping[str, Column], is_wide: bool
+    comparison: Comparison, names: Sequence[str], columns: Mapping[str, Column], is_wide: bool, shell: bool
 ) -> Table:
     """Return values, or mean ranks, of many embeddings below each other: one measure for each question."""
     questions = measures_by_question(columns)
@@ -325,7 +330,8 @@ def _embedding_rows_table(
     ]
     title = "Mean ranks over the data sets" if comparison.families else ""
     left = len(columns) - len(measures)
-    foot = f"one measure a question; {count_noun(left, 'more measure')}: summary(full=True)." if left else ""
+    step = "--full" if shell else "summary(full=True)"
+    foot = f"one measure a question; {count_noun(left, 'more measure')}: {step}." if left else ""
     return Table(title, ["", *heads], rows, best=_best_text(comparison, columns, starred), foot=foot)
 
 

@@ -218,26 +218,29 @@ def printed_table(
     ``has_target`` whether it says what intervals refer to; without ``in_full`` the table has one measure for each
     question, and fewer of many embeddings.
     """
-    few = len(view.computed) <= MAX_EMBEDDINGS_ACROSS
+    few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
     columns = view.by_goal if few and in_full else question_columns(view)
     for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
         if few:
-            table, key = _measure_rows_table(view, columns, has_titles, halves)
+            table, key = _measure_rows_table(view, columns, has_titles, halves, full)
         else:
             table, key = _embedding_rows_table(view, columns, halves, in_full)
         if table_width(table) <= TERMINAL_COLUMNS:
             break
     n_further = len(view.by_goal) - len(columns)
-    key += [f"{count_noun(n_further, 'more measure')}: summary(full=True)"] if few and n_further else []
+    key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, has_hint, has_target), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
 
 
 def _measure_rows_table(
-    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool
+    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool, full: str
 ) -> tuple[Table, list[str]]:
-    """Return the table of few embeddings side by side, and the key of its short names and symbols."""
+    """Return the table of few embeddings side by side, and the key of its short names and symbols.
+
+    ``full`` is the call that prints all.
+    """
     short, key = _short_heads(view.ranked)
     rows = [
         [
@@ -249,7 +252,7 @@ def _measure_rows_table(
     ]
     symbols = {c.short_title: c.title_in_sentence for c in columns if c.symbol and not titles}
     if len(symbols) > MAX_SYMBOLS_EXPLAINED:
-        key += ["symbols are written out in summary(full=True)"]
+        key += [f"symbols are written out in {full}"]
     else:
         key += [f"{symbol} {title}" for symbol, title in symbols.items()]
     has_chance = any(column.chances for column in columns)

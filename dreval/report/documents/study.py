@@ -94,7 +94,7 @@ def study_summary(status: StudyStatus, full: bool, answers: Sequence[Part] = (),
     return record_summary(
         "Study",
         study_findings(status),
-        [_method_table(status)] if is_unsettled and not full else [],
+        [_method_table(status, shell)] if is_unsettled and not full else [],
         [finding.text for finding in failure_findings(status)] + study_notes(status, full),
         full=full,
         settings=settings,
@@ -122,7 +122,7 @@ def next_steps(status: StudyStatus) -> list[Finding]:
     return [record_finding("study.retry")] if status.complete and status.count("failed") else []
 
 
-def _method_table(status: StudyStatus) -> Table:
+def _method_table(status: StudyStatus, shell: bool) -> Table:
     """Return the number of cells of each method in each state; methods with failures come first."""
     table = status.table.groupby("embedding", sort=False)[[*STATES, "seconds"]].sum().reset_index()
     states = [state for state in STATES if table[state].sum()]
@@ -132,7 +132,8 @@ def _method_table(status: StudyStatus) -> Table:
         for row in shown_rows.to_dict("records")
     ]
     n_further = len(table) - len(rows)
-    foot = f"{count_noun(n_further, 'more method')}: .summary(full=True)." if n_further else ""
+    step = "--full" if shell else ".summary(full=True)"
+    foot = f"{count_noun(n_further, 'more method')}: {step}." if n_further else ""
     return Table("", ["Cells of method", *states, "computing"], rows, foot=foot)
 
 
