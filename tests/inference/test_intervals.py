@@ -172,7 +172,7 @@ def test_the_count_of_carriers_is_the_number_of_large_deviations(j, others):
 def test_every_kind_has_its_text():
     """Each kind of interval has a method and a target."""
     anchors = {"anchors", "anchor_groups", "bets", "unseen", "exact"}
-    kinds = {"points", "cross", "partitions", "classes", "subsampling", "seeds", "subsamples"}
+    kinds = {"points", "cross", "partitions", "groups", "classes", "subsampling", "seeds", "subsamples"}
     assert METHODS.keys() == TARGETS.keys() == anchors | kinds
     assert {TARGETS[kind] for kind in anchors} == {"anchors"}
 
