@@ -890,7 +890,7 @@ MUTANTS = [
     Mutant("inputs/variables.py", "MAX_CODES = 20", "MAX_CODES = 0", "inputs/test_covariate_types.py"),
     Mutant("inputs/text_tables.py", "repeats ** (p - 2)", "repeats ** p", "inputs/test_first_rows.py"),
     Mutant(
-        "comparison/compare.py",
+        "comparison/ranking.py",
         "if not math.isnan(setting.values[name]) and name not in results.reference",
         "if not math.isnan(setting.values[name])",
         "comparison/test_reference.py",

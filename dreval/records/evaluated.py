@@ -52,7 +52,7 @@ class EvaluatedEmbedding(Embedding):
         ``rank`` (1 is the best of ``n_ranked`` embeddings) and ``in_best_set`` are those of ``Results.ranking``; they
         are missing without intervals, with one embedding, and for measures without a better direction.
         """
-        from dreval.comparison.compare import scores
+        from dreval.comparison.ranking import scores
 
         return scores(self._results, self.method)
 

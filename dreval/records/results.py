@@ -948,7 +948,7 @@ class Results(Record):
         1     2        pca         True
         2     3   last two        False
         """
-        from dreval.comparison.compare import ranking
+        from dreval.comparison.ranking import ranking
 
         return ranking(self, measure, alpha=alpha)
 

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval.comparison.compare import comparable, compare_pairs, ranking
+from dreval.comparison.compare import comparable, compare_pairs
+from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL

@@ -8,7 +8,7 @@ import pytest
 from scipy import stats
 
 import dreval
-from dreval.comparison.compare import COLUMNS
+from dreval.comparison.ranking import COLUMNS
 from dreval.errors import InputError, UnknownName
 
 X = np.random.default_rng(0).normal(size=(80, 4)) * [3, 2, 1, 0.5]
