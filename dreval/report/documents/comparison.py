@@ -112,7 +112,7 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     steps += [] if shell else ['.report("x.html")']
     assumptions = test_assumptions(comparison)
     assumption_line = [f"Tests: {assumptions}"] if assumptions else []
-    options = {
+    options: dict[str, Any] = {
         "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *assumption_line],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
