@@ -69,9 +69,12 @@ VERDICT_TEXTS = {
 }
 
 
-def comparison_answers(comparison: Comparison) -> list[Answer]:
-    """Return the findings of a comparison, an answer for each question; then the test that decides, and cautions."""
-    facts = _Facts(comparison)
+def comparison_answers(comparison: Comparison, max_clauses: int | None = None) -> list[Answer]:
+    """Return the findings of a comparison, an answer for each question; then the test that decides, and cautions.
+
+    Of more clauses of one question than ``max_clauses`` the further differences are counted.
+    """
+    facts = _Facts(comparison, max_clauses)
     answers = [Answer(question, tuple(facts.findings(question))) for question in facts.questions]
     answers += [] if facts.has_two else [Answer(MARGINS, tuple(facts.equivalences(MARGINS, comparison.measures)))]
     answers += [Answer(TEST, tuple(facts.test_findings()))] if comparison.families else []
@@ -87,7 +90,7 @@ def _finding(
     *,
     subject: Sequence[str] = (),
     clauses: Sequence[Clause] = (),
-    **numbers: str,
+    **numbers: Any,
 ) -> Finding:
     """Return a finding on a comparison."""
     options: dict[str, Any] = {"subject": tuple(subject), "clauses": tuple(clauses), "numbers": numbers}
@@ -97,10 +100,12 @@ def _finding(
 class _Facts:
     """The tested pairs of a comparison by measure, and the questions that the measures answer."""
 
-    def __init__(self, comparison: Comparison) -> None:
+    def __init__(self, comparison: Comparison, max_clauses: int | None = None) -> None:
         self.comparison = comparison
         self.alpha = float(comparison.recipe["alpha"])
         self.order = embedding_order(comparison)
+        limit = MAX_CLAUSES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_CLAUSES_OF_MANY
+        self.max_clauses = min(max_clauses or limit, limit)
         self.columns = {name: column_of(comparison, name) for name in comparison.measures}
         self.pairs = {name: decisive_pairs(comparison, name) for name in comparison.measures}
         self.all_pairs = {name: comparison.of(comparison.pairs, name) for name in comparison.measures}
@@ -247,12 +252,11 @@ class _Facts:
     def better(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
         """Yield which embeddings are better than which others, pairs that differ by the same measures together."""
         groups = self.grouped({name: significant_pairs(self.pairs[name]) for name in measures})
-        max_clauses = MAX_CLAUSES if len(self.order) <= MAX_EMBEDDINGS_IN_FULL else MAX_CLAUSES_OF_MANY
         n_clauses = 0
         further: list[Row] = []
         for by, pairs in groups:
             clauses = self.clauses(pairs)
-            listed = clauses[: max(max_clauses - n_clauses, 0)]
+            listed = clauses[: max(self.max_clauses - n_clauses, 0)]
             n_clauses += len(clauses)
             named = [(left, right) for better, worse in listed for left in better for right in worse]
             further += self.rows(by, set(pairs) - {*named})
@@ -262,7 +266,7 @@ class _Facts:
                 rows = self.rows(by, named)
                 yield _finding("better", question, by, rows, clauses=listed, clauses_text=text)
         if further:
-            yield _finding("further_pairs", question, measures, further, count=f"{len(further):,}")
+            yield _finding("further_pairs", question, measures, further, count=len(further))
         by = [name for name in measures if significant_pairs(self.pairs[name])]
         pairs = {name: {*map(frozenset, self.tested_pairs(name))} for name in by}
         left = {name: names - {*map(frozenset, significant_pairs(self.pairs[name]))} for name, names in pairs.items()}

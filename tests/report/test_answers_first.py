@@ -71,16 +71,14 @@ def clear() -> dreval.Results:
     return cloud(5, name="umap ", step=2.0).run(n_resamples=99)
 
 
-@pytest.mark.parametrize(("fixture", "max_lines"), [("two", 31), ("clear", 31), ("five", 39)])
-def test_few_embeddings_have_thirty_lines_of_eighty_columns(
-    fixture: str, max_lines: int, request: pytest.FixtureRequest
-) -> None:
+@pytest.mark.parametrize("fixture", ["two", "clear", "five"])
+def test_few_embeddings_have_thirty_lines_of_eighty_columns(fixture: str, request: pytest.FixtureRequest) -> None:
     """The data and settings, an answer to each question, one table in the order of reports, and the next step."""
     results = request.getfixturevalue(fixture)
     lines = str(results).splitlines()
     questions = [answer.question.replace("Global distances", "Distances") for answer in verdict(read_results(results))]
 
-    assert len(lines) <= max_lines  # more where many are alike, and leads are borderline
+    assert len(lines) <= 30
     assert max(map(len, lines)) <= 80
     assert lines[0] == f"{len(results.names)} embeddings of data: 90 points, 5 -> 2 dimensions (k = 8, seed 0)"
     assert lines[1] == "Intervals: independent points, coordinates treated as fixed"
@@ -112,7 +110,7 @@ def test_many_embeddings_are_rows_with_one_measure_for_each_question(many: dreva
     lines, view = str(many).splitlines(), read_results(many)
     table = printed_table(view)
 
-    assert len(lines) <= 41
+    assert len(lines) <= 40
     assert max(map(len, lines)) <= 80
     assert [row[0].text for row in table.rows[:15]] == list(view.ranked[:15])
     assert table.rows[15][0].text == "18 more"

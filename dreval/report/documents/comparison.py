@@ -35,7 +35,8 @@ from dreval.report.comparison_view import (
 )
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
-from dreval.report.documents.evaluation import short_topic
+from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY, short_topic
+from dreval.report.findings import findings_text
 from dreval.report.format import (
     ADJUSTMENTS,
     adjusted_by,
@@ -92,14 +93,16 @@ PAIR_COLUMNS = {
 MAX_EMBEDDINGS_ACROSS = 6  # embeddings side by side in the printed table
 PRINTED_EMBEDDINGS = 12  # embeddings of the printed table, where there are more than fit side by side
 PRINTED_NOTES = 2  # notes of a printed comparison
+# Where a printed comparison would be too long: first without borderline pairs, then with fewer clauses of a question.
+SHORTER = ((True, None), (False, None), (False, 4), (False, 3), (False, 2))
 MAX_NAMED = 3  # pairs or embeddings that a note names before it counts
 
 
 def comparison_summary(comparison: Comparison, full: bool = False, *, shell: bool = False) -> Document:
     """Return the answers and one table; in full also settings, call, all values, overall tests, pairs and notes."""
-    answers = answer_lines(comparison, with_cautions=full)
     title = comparison_title(comparison)
     if full:
+        answers = answer_lines(comparison, with_cautions=True)
         tables = [comparison_table(comparison), _standing_table(comparison)]
         tables += [_overall_table(comparison)] if len(comparison.overall) else []
         tables += pair_tables(comparison)
@@ -109,19 +112,30 @@ def comparison_summary(comparison: Comparison, full: bool = False, *, shell: boo
     steps += [] if shell else ['.report("x.html")']
     assumptions = test_assumptions(comparison)
     assumption_line = [f"Tests: {assumptions}"] if assumptions else []
-    options = {
+    options: dict[str, Any] = {
         "about": [f"{comparison_title(comparison, '')}: {comparison_settings(comparison)}", *assumption_line],
         "after": _notes_on_all(comparison)[:PRINTED_NOTES],
     }
-    return record_document(
-        title, (), [comparison_table(comparison)], findings=[answers], further=f"Next: {'  '.join(steps)}", **options
-    )
+    tables, further = [comparison_table(comparison)], f"Next: {'  '.join(steps)}"
+    max_lines = MAX_LINES if len(embedding_order(comparison)) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
+    for with_borderline, max_clauses in SHORTER:
+        answers = answer_lines(comparison, False, with_borderline, max_clauses)
+        document = record_document(title, (), tables, findings=[answers], further=further, **options)
+        if len(str(document).splitlines()) <= max_lines:
+            break
+    return document
 
 
-def answer_lines(comparison: Comparison, with_cautions: bool) -> Answers:
-    """Return a line for each question."""
-    answers = [answer for answer in comparison_answers(comparison) if with_cautions or answer.question != CAUTION]
-    return Answers([(short_topic(answer.question), answer.text) for answer in answers])
+def answer_lines(
+    comparison: Comparison, with_cautions: bool, with_borderline: bool = True, max_clauses: int | None = None
+) -> Answers:
+    """Return a line for each question, all of it or the clearest pairs."""
+    lines = []
+    for question, findings in comparison_answers(comparison, max_clauses):
+        if with_cautions or question != CAUTION:
+            others = tuple(f for f in findings if with_borderline or f.kind != "comparison.borderline")
+            lines.append((short_topic(question), findings_text(others or findings)))
+    return Answers(lines)
 
 
 def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> str:

@@ -66,7 +66,8 @@ from dreval.report.result_view import Column, ResultView
 
 SINGLE_MAP_INCHES = 3.1  # width of a map that is alone
 MISSING_COLOR = CLASS_COLORS[-1]
-MAX_INTEGER_CLASSES = 20  # different integers that are classes; more are numbers
+MAX_INTEGER_CLASSES = 20  # different integers of a covariate that are classes; more are numbers
+CLASS_VARIABLES = ("labels", "batch", "groups")  # variables whose integers are classes, however many
 
 
 @dataclass(frozen=True)
@@ -77,10 +78,12 @@ class NumberColors:
     bar: Bar
 
 
-def point_colors(labels: Any, n: int, palette: Mapping[str, str] | None = None) -> Classes | NumberColors | None:
+def point_colors(
+    labels: Any, n: int, palette: Mapping[str, str] | None = None, *, are_codes: bool = False
+) -> Classes | NumberColors | None:
     """Return the colors of points: by class, or of numbers by a scale with the name of the series.
 
-    ``palette`` has colors of the classes.
+    ``palette`` has colors of the classes; with ``are_codes`` integers are classes, however many.
     """
     if labels is None:
         return None
@@ -88,7 +91,8 @@ def point_colors(labels: Any, n: int, palette: Mapping[str, str] | None = None) 
     if values.ndim != 1:
         raise InputError("color", "must be one value for each point", f"shape {values.shape}", "Pass one column.")
     check_rows(len(values), n, "color")
-    is_scale = values.dtype.kind == "f" or (values.dtype.kind in "iu" and len(np.unique(values)) > MAX_INTEGER_CLASSES)
+    are_integers = values.dtype.kind in "iu" and not are_codes
+    is_scale = values.dtype.kind == "f" or (are_integers and len(np.unique(values)) > MAX_INTEGER_CLASSES)
     if not is_scale:
         return class_colors(values, palette)
     return number_colors(values.astype(np.float64), "" if title is None else printable(title))
@@ -531,9 +535,10 @@ def draw_scatter(results: Results, _view: ResultView, names: list[str], *, color
     """Draw the embeddings with one row of class names, or a scale of numbers, below."""
     n = len(results.embeddings[names[0]])
     if color is None:
-        colors = point_colors(results.labels, n, results._palettes.get("labels"))
+        colors = point_colors(results.labels, n, results._palettes.get("labels"), are_codes=True)
     elif isinstance(color, str):
-        colors = point_colors(results._point_values(color, "color"), n, results._palettes.get(color))
+        values, palette = results._point_values(color, "color"), results._palettes.get(color)
+        colors = point_colors(values, n, palette, are_codes=color in CLASS_VARIABLES)
     else:
         colors = point_colors(color, n)
     classes = colors.classes if isinstance(colors, NumberColors) else colors
