@@ -224,7 +224,7 @@ def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     title="Global shape",
     term="Procrustes disparity",
     question="Does the embedding as a whole have the shape of the data, up to its unit?",
-    warning="Global shape is not preserved",
+    warning="Global shape is closer to chance than to perfect",
     goals=("distances", "arrangement"),
     level="global",
     needs=("coordinates", "features"),

@@ -503,6 +503,7 @@ class Document:
     parts: Sequence[Part] = ()
     about: Sequence[str] = ()
     version: str = ""
+    is_dense: bool = False  # no blank line follows ``about`` in a text
 
     @property
     def header(self) -> list[tuple[str, str]]:

@@ -60,6 +60,9 @@ MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
 MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted
 MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each question
 MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
+FIRST_WARNINGS = ("Do not read distances between clusters",)  # the cautions that matter most, before all others
+ALL_CAUTIONS = ".summary(full=True)"  # where all cautions are
+LOWER_IS_BETTER = "lower is better"
 MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
 MIN_GAP = 2  # units of the last decimal by which the best value and the next one differ in a sentence
 PERCENT = "\u00a0%"  # stays with its number
@@ -271,11 +274,19 @@ def _quote(finding: Finding) -> str:
         value = f"{column.noun_in_sentence} {value}"
     parts = [f"{list_names(finding.others)} {texts['next']}{unit}"] if "next" in texts else []
     if "chance" in texts:
-        parts += [f"{'mixed at random' if column.aims_at_chance else 'chance'} {texts['chance']}{unit}"]
+        parts += [chance_phrase(column, f"{texts['chance']}{unit}")]
+    parts = [", ".join(parts)] if parts else []
+    parts += [LOWER_IS_BETTER] * bool(finding.numbers.get("lower"))
     if finding.kind in IN_PARENTHESES:
         is_alike = low == high and len(finding.subject) > 1 and not unit
-        return ", ".join([f"{value}{' each' * is_alike}", *parts])
-    return f"{value} ({', '.join(parts)})" if parts else value
+        values = ", ".join([f"{value}{' each' * is_alike}", *parts[:1]])
+        return "; ".join([values, *parts[1:]])
+    return f"{value} ({'; '.join(parts)})" if parts else value
+
+
+def chance_phrase(column: Column, text: str) -> str:
+    """Return a chance level in words: of the mixing of batches it is the best value."""
+    return f"mixed at random {text} would be best" if column.aims_at_chance else f"chance {text}"
 
 
 def _is_percent(column: Column) -> bool:
@@ -306,7 +317,10 @@ def _warning_values(finding: Finding) -> str:
     column, numbers = finding.measures[0], finding.numbers
     ends = dict.fromkeys([numbers["low"].text, numbers["high"].text])
     title = title_in_sentence(column.noun or column.title)
-    text = "" if "{lost}" in column.warning else f"{title} {' to '.join(ends)}{PERCENT * _is_percent(column)}"
+    is_named = column.warning.lower().startswith(title.lower())
+    value = f"{' to '.join(ends)}{PERCENT * _is_percent(column)}"
+    text = "" if "{lost}" in column.warning else value if is_named else f"{title} {value}"
+    text += f"; {LOWER_IS_BETTER}" if text and numbers.get("lower") else ""
     if finding.kind == "result.chance":
         text = f"{text}{': ' * bool(text)}not {'significantly ' * _has_intervals(finding)}better than chance"
     return f" ({text})" * bool(text)
@@ -329,7 +343,7 @@ def _lower_first(text: str) -> str:
 
 FIELDS: Mapping[str, Callable[[Finding], str]] = {
     "names": _subject_text,
-    "best": lambda finding: "these" if len(finding.subject) > 1 else _subject_text(finding),
+    "even_best": lambda finding: "each is" if len(finding.subject) > 1 else f"even {_subject_text(finding)} is",
     "are": lambda finding: "are" if len(finding.subject) > 1 else "is",
     "have": lambda finding: "have" if len(finding.subject) > 1 else "has",
     "show": lambda finding: "show" if len(finding.subject) > 1 else "shows",
@@ -337,12 +351,20 @@ FIELDS: Mapping[str, Callable[[Finding], str]] = {
     "By": lambda finding: capitalized(_by(finding)),
     "lead": _lead_text,
     "quote": _quote,
-    "with_p": lambda finding: f" ({finding.numbers['p']})" if "p" in finding.numbers else "",
+    "with_p": lambda finding: f" (one-sided {finding.numbers['p']})" if "p" in finding.numbers else "",
     "adjusted": lambda finding: (
-        f"adjusted for all {finding.numbers['tests']:,} tests" if "tests" in finding.numbers else "two-sided"
+        f"after adjustment over all {finding.numbers['tests']:,} tests" if "tests" in finding.numbers else "two-sided"
+    ),
+    "adjusted_brief": lambda finding: (
+        f"adjusted over all {finding.numbers['tests']:,} tests" if "tests" in finding.numbers else "two-sided"
     ),
     "least": lambda finding: "least clear: " * (len(finding.rows) > 2),
-    "alone": lambda finding: " for this measure" * (len(finding.measures) == 1),
+    "alone": lambda finding: f"{' for this measure,' * (len(finding.measures) == 1)} one-sided against all others",
+    "more": lambda finding: (
+        f"{finding.numbers['count']:,} more"
+        if finding.numbers["before"]
+        else count_noun(finding.numbers["count"], "caution")
+    ),
     "significantly": lambda finding: "significantly " * _has_intervals(finding),
     "warning": _warning,
     "values": _warning_values,
@@ -354,10 +376,11 @@ FIELDS: Mapping[str, Callable[[Finding], str]] = {
 # The answer to each question.
 
 
-def verdict(view: ResultView, in_full: bool = True) -> list[Answer]:
-    """Return the findings of a report: an answer to each question, in order, and the cautions.
+def verdict(view: ResultView, in_full: bool = True, max_cautions: int | None = MAX_LISTED_CAUTIONS) -> list[Answer]:
+    """Return the findings of a report: an answer to each question, in order, and at most some of the cautions.
 
-    Without ``in_full``, or of many embeddings, an answer is about the one measure that stands for its question.
+    Without ``in_full``, or of many embeddings, an answer is about the one measure that stands for its question. Further
+    cautions are counted.
 
     An embedding is best if it is in the best set of ``Results.ranking``. If the measures of a question have different
     best sets, each set is named with its measures; their intersection is the best set of no measure.
@@ -381,8 +404,26 @@ def verdict(view: ResultView, in_full: bool = True) -> list[Answer]:
         if finding.kind in ("result.noise", "result.alone_noise", "result.named_noise")
         for row in finding.rows
     }
-    warnings = [*_warnings(view, stated), *_remarks(view, named)]
-    return [*answers, *([Answer("Caution", tuple(warnings))] if warnings else [])]
+    cautions_and_count = _warnings(view, stated, max_cautions)
+    warnings = [finding for finding in cautions_and_count if finding.kind != "result.more_cautions"]
+    warnings += [*_remarks(view, named), *cautions_and_count[len(warnings) :]]
+    return say_lower_once([*answers, *([Answer("Caution", tuple(warnings))] if warnings else [])])
+
+
+def say_lower_once(answers: Sequence[Answer]) -> list[Answer]:
+    """Return answers in which the first sentence with a value of which lower is better says so, and no other one."""
+    lines, is_stated = [], False
+    for answer in answers:
+        findings = []
+        for finding in answer.findings:
+            numbers = {key: number for key, number in finding.numbers.items() if key != "lower"}
+            column = finding.measures[0] if finding.measures else None
+            is_quoted = finding.kind in CAUTIONS or "{quote}" in phrases()[finding.kind]
+            if column and is_quoted and column.direction == "lower" and "low" in numbers and not is_stated:
+                numbers["lower"] = is_stated = True
+            findings.append(replace(finding, numbers=numbers))
+        lines.append(answer._replace(findings=tuple(findings)))
+    return lines
 
 
 def _question_findings(view: ResultView, question: str, columns: list[Column], in_full: bool) -> list[Finding]:
@@ -391,30 +432,18 @@ def _question_findings(view: ResultView, question: str, columns: list[Column], i
     if len(contenders) == 1:
         return _lone_findings(view, question, columns, contenders[0])
     total = _numbers_of_question(view, columns)
-    columns = columns if in_full and len(contenders) <= MAX_IN_FULL else [leading_column(columns)]
-    any_tested = any(view.best_set(column).tested for column in view.main_columns)
+    every_column, is_brief = columns, not in_full or len(contenders) > MAX_IN_FULL
+    columns = [leading_column(columns)] if is_brief else columns
     by_outcome: dict[str, list[Column]] = {}
     rankings: dict[frozenset[str], list[MeasureRanking]] = {}
     for column in columns:
-        ranking, outcome = measure_ranking(view, column), ""
-        if len(column.compared_values) == 1:
-            outcome = "result.only_value"
-        elif is_noise(column):
-            outcome = "result.noise"
-        elif is_tied(view, column):
-            outcome = "result.tied"
-        elif ranking is None:
-            texts = {column.format_value(column.values[name]) for name in column.compared_values}
-            outcome = "result.same_value" if len(texts) == 1 else ""
-        elif not ranking.others:
-            outcome = "result.no_difference" if ranking.tested else "result.same_value"
-        elif not ranking.tested and any_tested:
-            outcome = "result.untested"
-        else:
-            rankings.setdefault(frozenset(ranking.best), []).append(ranking)
+        outcome = _outcome(view, column)
         if outcome:
             by_outcome.setdefault(outcome, []).append(column)
-    findings = _best_findings(view, question, list(rankings.values()), total)
+        elif ranking := measure_ranking(view, column):
+            rankings.setdefault(frozenset(ranking.best), []).append(ranking)
+    findings = _disagreement(view, question, every_column) if is_brief else []
+    findings += _best_findings(view, question, list(rankings.values()), total)
     mixing = [column for column in columns if column.aims_at_chance]
     if mixing and all(is_poor(column, column.cells[name]) for column in mixing for name in column.compared_values):
         rows = rows_of(mixing, contenders)
@@ -426,6 +455,33 @@ def _question_findings(view: ResultView, question: str, columns: list[Column], i
             findings.append(_quoted(view, outcome, question, outcome_columns, total))
     findings += _poor_findings(view, question, rankings, by_outcome.get("result.no_difference", []))
     return findings
+
+
+def _outcome(view: ResultView, column: Column) -> str:
+    """Return the kind of finding on a measure that has no best embedding; empty for one that has."""
+    ranking, any_tested = measure_ranking(view, column), any(view.best_set(c).tested for c in view.main_columns)
+    if len(column.compared_values) == 1:
+        return "result.only_value"
+    if is_noise(column):
+        return "result.noise"
+    if is_tied(view, column):
+        return "result.tied"
+    if ranking is None:
+        texts = {column.format_value(column.values[name]) for name in column.compared_values}
+        return "result.same_value" if len(texts) == 1 else ""
+    if not ranking.others:
+        return "result.no_difference" if ranking.tested else "result.same_value"
+    return "result.untested" if not ranking.tested and any_tested else ""
+
+
+def _disagreement(view: ResultView, question: str, columns: Sequence[Column]) -> list[Finding]:
+    """Return that two measures of a question have no best embedding in common, if that is so."""
+    rankings = [measure_ranking(view, column) for column in columns if not _outcome(view, column)]
+    rankings = [ranking for ranking in rankings if ranking is not None]
+    if not any({*a.best}.isdisjoint(b.best) for a, b in combinations(rankings, 2)):
+        return []
+    ranked = tuple(ranking.column for ranking in rankings)
+    return [Finding("result.disagree", question, (), ranked, {}, rows_of(ranked, view.contenders))]
 
 
 def _lone_findings(view: ResultView, question: str, columns: list[Column], name: str) -> list[Finding]:
@@ -448,10 +504,7 @@ def _best_findings(
 ) -> list[Finding]:
     """Return which embeddings are best by which measures: a finding for each best set, and what is borderline."""
     groups = sorted(groups, key=lambda group: -len(group))
-    is_disagreement = any({*a[0].best}.isdisjoint(b[0].best) for a, b in combinations(groups, 2))
-    columns = [ranking.column for group in groups for ranking in group]
-    rows = rows_of(columns, view.contenders)
-    findings = [Finding("result.disagree", question, (), tuple(columns), {}, rows)] if is_disagreement else []
+    findings = _disagreement(view, question, [ranking.column for group in groups for ranking in group])
     for place, group in enumerate(groups[:MAX_LISTED_GROUPS]):
         finding = _group_finding(view, question, group, total)
         borderline = _borderline_findings(view, question, group, finding)
@@ -659,7 +712,7 @@ def short_number(value: float, places: int) -> str:
 
 
 def cautions(view: ResultView, name: str) -> list[Finding]:
-    """Return what one embedding must not be used for, the most specific first and then the worst.
+    """Return what one embedding must not be used for: what matters most first, then the most specific, then the worst.
 
     A caution is most specific if it holds for the fewest embeddings. Its values are not better than chance, or closer
     to chance than to perfect.
@@ -676,8 +729,17 @@ def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
         if kind:
             count = sum(_caution_kind(column, other) == kind for other in column.compared_values)
             cell = column.cells[name]
-            keys.append((count, normalized_score(column, cell.value, cell.chance), kind, column))
-    return [(kind, column) for _, _, kind, column in sorted(keys, key=lambda key: key[:2])]
+            is_later = column.warning not in FIRST_WARNINGS
+            keys.append((is_later, count, normalized_score(column, cell.value, cell.chance), kind, column))
+    return [(kind, column) for *_, kind, column in sorted(keys, key=lambda key: key[:3])]
+
+
+def first_caution(view: ResultView, name: str) -> tuple[list[Finding], int]:
+    """Return the first caution on one embedding, if there is one, and the number of others with other words."""
+    findings = cautions(view, name)
+    words = {finding.measures[0].warning for finding in findings if finding.kind in CAUTIONS}
+    words -= {findings[0].measures[0].warning} if findings and findings[0].kind in CAUTIONS else set()
+    return findings[:1], len(words)
 
 
 def _caution_kind(column: Column, name: str) -> str:
@@ -717,25 +779,36 @@ def _all_chance_finding(view: ResultView, names: Sequence[str]) -> Finding:
     )
 
 
-def _warnings(view: ResultView, stated: set[tuple[str, ...]]) -> list[Finding]:
-    """Return the first caution on each embedding, those on several embeddings once; except what is stated already."""
-    by_name = {name: [(c.measure, c.parameters) for _, c in _caution_keys(view, name)] for name in view.ranked}
-    columns = {(column.measure, column.parameters): column for column in view.main_columns}
-    findings: dict[tuple[str, str], Finding] = {}
+def _warnings(view: ResultView, stated: set[tuple[str, ...]], max_cautions: int | None) -> list[Finding]:
+    """Return the first caution on each embedding, those on several embeddings once; except what is stated already.
+
+    At most ``max_cautions`` are returned, and the number of further ones; with None all of them.
+    """
     lost = [name for name in view.ranked if _is_all_chance(view, name)]
-    if lost and len(lost) < len(view.contenders):
-        findings["", ""] = _all_chance_finding(view, lost)
-    for name, keys in by_name.items():
-        if name in lost:
-            continue
-        key = next((key for key in keys if (*key, name) not in stated), None)
-        if key is not None and key not in findings and len(findings) < MAX_LISTED_CAUTIONS:
-            names = [other for other in view.ranked if key in by_name[other]]
-            kinds = {_caution_kind(columns[key], other) for other in names}
-            findings[key] = _caution(
-                view, "result.chance" if kinds == {"result.chance"} else "result.caution", columns[key], names
-            )
-    return list(findings.values())
+    lost_finding = [_all_chance_finding(view, lost)] if lost and len(lost) < len(view.contenders) else []
+    names = [name for name in view.ranked if name not in lost]
+    by_name = {name: [(c.measure, c.parameters) for _, c in _caution_keys(view, name)] for name in view.ranked}
+    by_name = {name: [key for key in keys if (*key, name) not in stated] for name, keys in by_name.items()}
+    first = [key for name in names for key in by_name[name][:1]]
+    keys = dict.fromkeys([*first, *(key for name in names for key in by_name[name])])
+    columns = {(column.measure, column.parameters): column for column in view.main_columns}
+    subjects = {key: [name for name in names if key in by_name[name]] for key in keys}
+    findings: list[Finding] = []
+    for key in sorted(keys, key=lambda key: -len(subjects[key]) * (columns[key].warning in FIRST_WARNINGS)):
+        subject = subjects[key]
+        is_noise_only = {_caution_kind(columns[key], name) for name in subject} == {"result.chance"}
+        kind = "result.chance" if is_noise_only else "result.caution"
+        same = [f.subject for f in findings if f.measures[0].warning == columns[key].warning]
+        if not {*subject} <= {name for names_before in same for name in names_before}:
+            findings.append(_caution(view, kind, columns[key], subject))
+    room = len(findings) if max_cautions is None else max(max_cautions - len(lost_finding), 0)
+    printed, further = findings[:room], findings[room:]
+    if further:
+        measures = tuple(finding.measures[0] for finding in further)
+        numbers = {"count": len(further), "before": len(printed) + len(lost_finding), "where": ALL_CAUTIONS}
+        rows = tuple(row for finding in further for row in finding.rows)
+        printed.append(Finding("result.more_cautions", "Caution", (), measures, numbers, rows))
+    return [*lost_finding, *printed]
 
 
 def _remarks(view: ResultView, named: set[str]) -> Iterator[Finding]:
@@ -850,7 +923,7 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = " per measure, not over all" * (len(with_best) > 1)
+    each = " for each measure" * (len(with_best) > 1)
     text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 

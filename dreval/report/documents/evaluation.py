@@ -44,11 +44,15 @@ from dreval.report.document import (
     Column as TableColumn,
 )
 from dreval.report.findings import (
+    MAX_LISTED_CAUTIONS,
     NULL_DATA_NAMES,
+    REPEATED,
+    Finding,
     best_mark_text,
     metric_text,
     noise_text,
     other_settings,
+    say_lower_once,
     scheme_text,
     smallest_p_text,
     verdict,
@@ -73,6 +77,7 @@ from dreval.report.result_view import (
     DIFFERS,
     NEIGHBORS_PARAMETER,
     Column,
+    MeasuredValue,
     ResultView,
     assumptions_text,
     independent_unit,
@@ -96,6 +101,7 @@ PRINTED_OF_MANY = 15  # embeddings in the printed table of many
 NAME_LETTERS = 10  # letters of a name over a column of the printed table
 FEW_NAME_LETTERS = 18  # the same for at most three columns
 WIDE_HALVES = 2.5  # times the median half-width, beyond which a measure is named below the printed table
+MAX_LOPSIDED = 0.1  # of the longer side of an interval, by which the other one is shorter, where only one is printed
 MAX_WIDE_INTERVALS = 2  # measures with much wider intervals than the others that are named below the printed table
 ROW_CHOICES = ("auto", "embeddings", "measures")
 ARROWS = {"higher": "↑", "lower": "↓"}
@@ -208,14 +214,21 @@ def _value_text(column: Column, name: str) -> str:
 
 
 def printed_table(
-    view: ResultView, *, shell: bool = False, has_hint: bool = True, has_target: bool = True, in_full: bool = True
+    view: ResultView,
+    *,
+    shell: bool = False,
+    has_hint: bool = True,
+    has_target: bool = True,
+    has_widest: bool = True,
+    in_full: bool = True,
 ) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
     Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
     for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
-    ``has_target`` whether it says what intervals refer to; without ``in_full`` the table has one measure for each
+    ``has_target`` whether it says what intervals refer to, ``has_widest`` whether it names the measures with the widest
+    ones; without ``in_full`` the table has one measure for each
     question, and fewer of many embeddings.
     """
     few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
@@ -230,7 +243,7 @@ def printed_table(
     n_further = len(view.by_goal) - len(columns)
     key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
     best = best_mark_text(view, columns, few and not has_titles)
-    foot = [*_marks(view, columns, halves, shell, has_hint, has_target), *key]
+    foot = [*_marks(view, columns, halves, shell, (has_hint, has_target, has_widest)), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
 
 
@@ -306,13 +319,14 @@ def short_topic(topic: str) -> str:
 
 
 def _marks(
-    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, has_hint: bool, has_target: bool
+    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, options: tuple[bool, bool, bool]
 ) -> list[str]:
     """Return how to read the marks and intervals of the printed table."""
-    full, tidy = ("--full", "--json") if shell else ("summary(full=True)", "tidy(full=True)")
+    tidy = "--json" if shell else "tidy(full=True)"
+    has_hint, has_target, has_widest = options
     marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
     marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
-    intervals = _interval_marks(view, columns, halves, full)
+    intervals = _interval_marks(view, columns, halves, has_widest)
     marks += [*intervals, *_target_marks(view, has_hint, has_target)] if intervals else []
     untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
     if untested:
@@ -328,7 +342,7 @@ def _marks(
     return marks + ([f"values depend on how ties are broken: {tidy}"] if len(tie_texts) > 1 else [])
 
 
-def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, full: str) -> list[str]:
+def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, has_widest: bool) -> list[str]:
     """Return how wide the intervals of the printed table are."""
     cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name not in view.unranked]
     halves_by_title: dict[str, float] = {}
@@ -338,17 +352,24 @@ def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, f
             halves_by_title[title] = max((cell.high - cell.low) / 2, halves_by_title.get(title, 0.0))
     if not halves_by_title:
         return []
-    is_symmetric = all(c.is_symmetric(name) for c in columns for name in c.values)
     if halves:
-        text = f"± half the {view.level} interval{'' if is_symmetric else f', not symmetric for all: {full}'}"
+        is_symmetric = not any(_is_lopsided(column, cell) for column, cell in cells)
+        text = f"± half the {view.level} interval{'' if is_symmetric else ', − and + its two sides'}"
     else:
         median = float(np.median([*halves_by_title.values()]))
         wide = {title: half for title, half in halves_by_title.items() if half > WIDE_HALVES * median}
-        wide = wide if len(wide) <= MAX_WIDE_INTERVALS else {}
+        wide = wide if len(wide) <= MAX_WIDE_INTERVALS and has_widest else {}
         largest = max(half for title, half in halves_by_title.items() if title not in wide)
         exceptions = f" ({', '.join(f'{title} {_half_text(half)}' for title, half in wide.items())})" if wide else ""
         text = f"{view.level} half-widths up to {_half_text(largest)}{exceptions}"
     return [text]
+
+
+def _is_lopsided(column: Column, cell: MeasuredValue) -> bool:
+    """Return whether the two sides of an interval differ in print and by more than a tenth of the longer one."""
+    below, above = cell.value - cell.low, cell.high - cell.value
+    differ = column.format_value(abs(below)) != column.format_value(abs(above))
+    return cell.has_interval and differ and abs(below - above) > MAX_LOPSIDED * max(below, above)
 
 
 def _half_text(half: float) -> str:
@@ -392,7 +413,11 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
         return "-"
     cell = column.cells[name]
     text = without_zero(column.format_value(cell.value))
-    if halves and cell.has_interval:
+    if halves and _is_lopsided(column, cell):
+        below, above = cell.value - cell.low, cell.high - cell.value
+        form, ends = (" −{} +{}", (below, above)) if min(below, above) >= 0 else (" [{}, {}]", (cell.low, cell.high))
+        text += form.format(*(without_zero(column.format_value(end)) for end in ends))
+    elif halves and cell.has_interval:
         half, unit = (cell.high - cell.low) / 2, 10.0**-column.decimals
         is_visible = half >= unit / 2 or half == 0
         text += (
@@ -412,20 +437,33 @@ MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
 RERUN_HINT = "re-run"
 MEASURES_IN_FULL = "measures"  # answers by all measures of a question; without them, by the one that stands for it
+P_OF_EQUAL = "p of equally good embeddings"
+WIDEST_INTERVALS = "widest intervals"  # measures with much wider intervals than the others, below the table
+BLANK_LINE = "blank line"  # before the answers
+FURTHER_NOTES = "further notes"
+SECOND_CAUTION = "second caution"
+FIRST_CAUTION = "first caution"
+LONG_P = "long p"  # what the p-values of a borderline lead refer to
 NOTES_IN_FULL = "notes"
 TABLE_IN_FULL = "table"  # all measures of few embeddings; without it, those that stand for their questions
-# Kinds of findings that a printed result leaves out, in this order, where it would be too long; the table has them.
-# That a lead is borderline is never left out: the lead is claimed without it.
+# What a printed result leaves out where it would be too long, what matters least first: hints, further notes, then
+# sentences that the table replaces. That measures disagree, and that a lead is borderline, is never left out.
 LEFT_OUT_FIRST = (
     (TESTS_ANSWER,),
-    ("result.further_sets",),
-    ("result.even_best_poor", "result.all_poor"),
     (RERUN_HINT,),
-    ("result.also_best", "result.no_difference"),
-    (MEASURES_IN_FULL, "result.unjudged"),
-    (TABLE_IN_FULL,),
+    (P_OF_EQUAL,),
+    (WIDEST_INTERVALS,),
+    (FURTHER_NOTES,),
+    (BLANK_LINE,),
+    (SECOND_CAUTION,),
+    (LONG_P,),
+    ("result.further_sets",),
     (NOTES_IN_FULL,),
-    ("result.caution", "result.chance"),
+    ("result.even_best_poor", "result.all_poor"),
+    (TABLE_IN_FULL,),
+    (FIRST_CAUTION,),
+    ("result.also_best",),
+    (MEASURES_IN_FULL, "result.unjudged"),
 )
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
 FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
@@ -458,13 +496,23 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
         call, notes = str(recipe.get("call") or ""), printed_notes(results)
-        header, answers = _header(results), [answer_lines(view)]
+        header, answers = _header(results), [answer_lines(view, all_cautions=True)]
         return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
     max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
+
+    def write(left_out: Sequence[Sequence[str]]) -> tuple[Document, bool]:
+        document = _short_document(results, view, shell, left_out)
+        return document, len(str(document).splitlines()) <= max_lines
+
     for count in range(len(LEFT_OUT_FIRST) + 1):
-        document = _short_document(results, view, shell, LEFT_OUT_FIRST[:count])
-        if len(str(document).splitlines()) <= max_lines:
+        left_out = list(LEFT_OUT_FIRST[:count])
+        document, fits = write(left_out)
+        if fits:
             break
+    for group in left_out[-2::-1] if fits else ():  # some have made it no shorter
+        remaining = [other for other in left_out if other is not group]
+        longer, fits = write(remaining)
+        document, left_out = (longer, remaining) if fits else (document, left_out)
     return document
 
 
@@ -475,30 +523,48 @@ def _short_document(
     kinds = [kind for group in left_out for kind in group]
     has_table = bool(view.computed and view.main_columns)
     options: dict[str, Any] = {"shell": shell, "has_hint": RERUN_HINT not in kinds, "has_target": False}
-    tables = [printed_table(view, **options, in_full=TABLE_IN_FULL not in kinds)] if has_table else []
+    options |= {"in_full": TABLE_IN_FULL not in kinds, "has_widest": WIDEST_INTERVALS not in kinds}
+    tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    about, answers = _headline(results, view), answer_lines(view, kinds)
+    about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
-    notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES]
+    notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES - 1 if FURTHER_NOTES in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
     about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
     options: dict[str, Any] = {"about": about_lines, "after": after, "further": further}
-    return record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
+    document = record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
+    return replace(document, is_dense=BLANK_LINE in kinds)
 
 
-def answer_lines(view: ResultView, left_out: Sequence[str] = ()) -> Answers:
+def answer_lines(
+    view: ResultView, left_out: Sequence[str] = (), *, shell: bool = False, all_cautions: bool = False
+) -> Answers:
     """Return the answers to the questions, and the result of the tests, without some kinds of findings."""
-    lines = []
-    for answer in verdict(view, in_full=MEASURES_IN_FULL not in left_out):
+    max_cautions = None if all_cautions else MAX_LISTED_CAUTIONS
+    max_cautions = 0 if FIRST_CAUTION in left_out else 1 if SECOND_CAUTION in left_out else max_cautions
+    answers = []
+    for answer in verdict(view, MEASURES_IN_FULL not in left_out, max_cautions):
         findings = tuple(finding for finding in answer.findings if finding.kind not in left_out)
         if findings or answer.question != "Caution":
-            text = answer._replace(findings=findings or answer.findings[:1]).text
-            lines.append((short_topic(answer.question), text))
+            findings = tuple(_printed_finding(finding, left_out, shell) for finding in findings or answer.findings[:1])
+            answers.append(answer._replace(findings=findings))
+    lines = [(short_topic(answer.question), answer.text) for answer in say_lower_once(answers)]
     tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
     return Answers([*lines, *(("Tests", text) for text in tests)])
+
+
+def _printed_finding(finding: Finding, left_out: Sequence[str], shell: bool) -> Finding:
+    """Return a finding as a printed result has it: with few words on p, and with the option of a shell."""
+    if finding.kind in ("result.best_set", "result.also_best") and P_OF_EQUAL in left_out:
+        return replace(finding, numbers={key: number for key, number in finding.numbers.items() if key != "p"})
+    if finding.kind in REPEATED and LONG_P in left_out:
+        return replace(finding, kind=f"{finding.kind}_brief")
+    if finding.kind == "result.more_cautions" and shell:
+        return replace(finding, numbers={**finding.numbers, "where": "--full"})
+    return finding
 
 
 def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:

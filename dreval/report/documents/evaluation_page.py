@@ -66,7 +66,15 @@ from dreval.report.figures.page import (
     point_shares,
     thumbnail,
 )
-from dreval.report.findings import cautions, list_names, metric_text, missing_reason, standing, verdict
+from dreval.report.findings import (
+    ALL_CAUTIONS,
+    first_caution,
+    list_names,
+    metric_text,
+    missing_reason,
+    standing,
+    verdict,
+)
 from dreval.report.format import (
     count_noun,
     decisive_p,
@@ -232,13 +240,18 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
         drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
-        warning = (
-            next((finding.predicate for finding in cautions(view, name)), "") if name not in view.reference else ""
-        )
+        warning = "" if name in view.reference else _first_caution_text(view, name, is_card=True)
         cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
     return Cards(
         cards, _card_note(view, columns, value), len(cards) if len(cards) <= MAX_OPEN_CARDS else MAX_OPEN_CARDS
     )
+
+
+def _first_caution_text(view: ResultView, name: str, is_card: bool = False) -> str:
+    """Return the first caution on an embedding, and how many more there are; on a card without its name."""
+    findings, further = first_caution(view, name)
+    texts = [finding.predicate if is_card else finding.text for finding in findings]
+    return " ".join([*texts, *[f"{count_noun(further, 'more caution')}: {ALL_CAUTIONS}."] * (further > 0)])
 
 
 def _card_bar(view: ResultView, column: Column, name: str) -> Bar:
@@ -814,7 +827,7 @@ def _text_card(view: ResultView, name: str) -> str:
     """Return where an embedding is best and its first caution, in a line."""
     if name in view.failed:
         return f"{isolate_name(name)}: could not be computed: {view.failed[name]}"
-    warning = next((finding.text for finding in cautions(view, name)), "")
+    warning = _first_caution_text(view, name)
     text = " ".join(filter(None, [standing(view, name).text, warning]))
     return f"{isolate_name(name)}: {text}" if text else isolate_name(name)
 

@@ -23,9 +23,15 @@ from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.comparison_view import column_of, embedding_order, setting_suffix
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
 from dreval.report.findings import (
+    CAUTIONS as CAUTION_KINDS,
+)
+from dreval.report.findings import (
     IN_PARENTHESES,
+    LOWER_IS_BETTER,
+    REPEATED,
     Finding,
     capitalized,
+    chance_phrase,
     missing_findings,
     noise_text,
     phrases,
@@ -79,13 +85,14 @@ class Detail(NamedTuple):
     next_intervals: bool = True  # intervals of the next best embeddings
     minor: bool = True  # remarks on what the numbers show, and pairs that are not significant
     tests: bool = True  # tests of independence
+    next_p: bool = True  # p-values of the next best embeddings
     next_best: bool = True  # the next best embeddings
     intervals: bool = True
     items: int = MAX_ITEMS  # questions, measures or works; more are counted
     names: int = MAX_NAMES  # embeddings that a list names; more are counted
 
 
-FLAGS = ("next_intervals", "minor", "tests", "next_best", "intervals")
+FLAGS = ("next_intervals", "minor", "tests", "next_p", "next_best", "intervals")
 CHANGES = (*({flag: False} for flag in FLAGS), *({"items": n} for n in range(MAX_ITEMS - 1, 0, -1)))
 DETAILS = tuple(
     accumulate((*CHANGES, {"names": 2}, {"items": 0, "names": 0}), lambda d, c: d._replace(**c), initial=Detail())
@@ -187,14 +194,11 @@ def _with_lead(question: str, text: str, is_phrase_start: bool) -> str:
 
 
 def _result_sentences(results: Results) -> Make:
-    """Return a function that yields the findings of the verdict, without its warnings, and those of tests."""
+    """Return a function that yields the findings of the verdict, with its first caution, and those of tests."""
     view = read_results(results)
     answers = [
-        (
-            answer.question,
-            [finding for finding in answer.findings if finding.kind not in ("result.caution", "result.chance")],
-        )
-        for answer in verdict(view)
+        (answer.question, [finding for finding in answer.findings if finding.kind != "result.more_cautions"])
+        for answer in verdict(view, max_cautions=1)
     ]
     questions = [(question, findings) for question, findings in answers if question != CAUTIONS]
     remarks = [finding for question, findings in answers if question == CAUTIONS for finding in findings]
@@ -219,7 +223,8 @@ def _result_sentences(results: Results) -> Make:
         yield from (finding.text for finding in missing_findings(view))
         yield from _independence_sentences(results, view, write)
         yield from (noise_text(row, results, isolate_name(row["embedding"])) for row in noise_rows)
-        yield from _key_sentence(view, write)
+        shown_findings = [finding for _, findings in questions[: write.detail.items] for finding in findings]
+        yield from _key_sentence(view, shown_findings, write)
 
     return sentences
 
@@ -227,8 +232,11 @@ def _result_sentences(results: Results) -> Make:
 def _finding_text(view: ResultView, finding: Finding, write: Writer) -> str:
     """Return a finding with all names, and with its values, intervals and p-values as a journal asks for them."""
     fields = {"names": write.names(finding.subject), "others": write.names(finding.others)}
-    fields["adjusted"] = "adjusted"  # the key sentence names the tests
-    if finding.measures and "low" in finding.numbers:
+    if finding.kind in CAUTION_KINDS and not write.detail.minor:
+        fields["values"] = ""
+    if finding.kind in REPEATED:  # the key sentence names the tests
+        finding = replace(finding, kind=f"{finding.kind}_again")
+    if finding.measures and "low" in finding.numbers and finding.kind not in CAUTION_KINDS:
         fields["quote"] = _quote(view, finding, write)
     return finding.write(**fields)
 
@@ -244,14 +252,15 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     if finding.others and write.detail.next_best:
         next_value = write.value(column, finding.others[0], write.detail.next_intervals)
         p = view.pair_p_values.get((*key, frozenset((best[0], finding.others[0]))))
-        p_text = f", {write.p(p)}" if p is not None and finding.kind in ("result.best", "result.best_map") else ""
+        has_p = write.detail.next_p and finding.kind in ("result.best", "result.best_map")
+        p_text = f", {write.p(p)}" if p is not None and has_p else ""
         details.append(f"{write.names(finding.others)} {next_value}{p_text}")
     p_values = [view.pair_p_values.get((*key, frozenset(pair)), math.nan) for pair in combinations(best, 2)]
     if finding.kind == "result.no_difference" and len(p_values) == 1 and p_values[0] > ALPHA:
         details.append(write.p(p_values[0]))
-    if column.chances:
-        kind = "mixed at random" if column.aims_at_chance else "chance"
-        details.append(f"{kind} {_chance_text(column)}")
+    if column.chances and "chance" in finding.numbers:
+        details.append(chance_phrase(column, _chance_text(column)))
+    details += [LOWER_IS_BETTER] * bool(write.detail.minor and finding.numbers.get("lower"))
     if finding.kind in IN_PARENTHESES:
         return "; ".join([text, *details])
     return f"{text} ({'; '.join(details)})" if details else text
@@ -274,15 +283,18 @@ def _chance_text(column: Column) -> str:
     return f"{'≈' * column.chance_is_estimated}{' to '.join(ends)}"
 
 
-def _key_sentence(view: ResultView, write: Writer) -> Iterator[str]:
-    """Yield once what brackets and p-values refer to."""
+def _key_sentence(view: ResultView, findings: Sequence[Finding], write: Writer) -> Iterator[str]:
+    """Yield once what brackets refer to, and each kind of p-value in the findings."""
     parts = []
     if write.detail.intervals and any(column.has_any_interval for column in view.by_goal):
         parts.append(f"brackets: {view.level} intervals")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
         adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(len(view.pair_p_values), "test"))
-        parts += ["best: 5 % level per measure, not adjusted over measures"] * write.detail.minor
-        parts += [f"pairwise p: {adjusted}"]
+        is_one_sided = any({"p", "p_ranking"} & {*finding.numbers} for finding in findings)
+        parts += ["best: 5 % level for each measure, not adjusted over measures"] * write.detail.minor
+        has_pairs = write.detail.next_p or any(finding.kind == "result.no_difference" for finding in findings)
+        parts += ["one-sided p: per measure, against all others"] * is_one_sided
+        parts += [f"{'pairwise p' if not is_one_sided else 'other p' if has_pairs else 'adjusted'}: {adjusted}"]
     if parts:
         yield f"{capitalized('; '.join(parts))}."
 

@@ -64,7 +64,7 @@ def text(document: Document) -> str:
         lines += [*(line.center(TEXT_COLUMNS).rstrip() for line in wrap(printable(document.title))), RULE]
     notes_heading = [] if document.opens_with_answer else ["Notes"]
     body = list(_lines(list(text_parts(document.parts)), tables, short, notes_heading))
-    lines += body if lines else body[1:]  # without the blank line before the first part
+    lines += body if lines and not document.is_dense else body[1:]  # without the blank line before the first part
     return printable("\n".join(line.replace(WIDE_MARK, "").rstrip() for line in lines), keep="\n")
 
 
