@@ -435,7 +435,9 @@ class Evaluation:
             Intervals; the column ``target`` says what each refers to. "points": the population the points came from,
             for independent points, with coordinates treated as fixed, as if not fitted to them. Measures of neighbors
             (``card(name).crossed``) have the cross jackknife: 2 random partitions of the points into thirds, of which
-            two at a time are evaluated with two thirds of the neighbors. Other measures have the delete-one jackknife
+            two at a time are evaluated with two thirds of the neighbors; where the values without each point are skewed
+            (of nearly perfect maps, of accuracies far from 1/2) the wider of this and the delete-one jackknife. Other
+            measures have the delete-one jackknife
             (exact, or infinitesimal); where there is none, 20 random groups are left out, and the squared errors are
             averaged over 8 random partitions. "jackknife": the delete-one jackknife for measures of neighbors, too. Its
             variance is too large on average (Efron and Stein 1981): hardly for measures of pairs of points (standard

@@ -27,7 +27,7 @@ CI_WORDS = ("default", "points", "jackknife", "subsampling", "replicates", "anch
 METHODS = {
     "points": "delete-one jackknife, exact or infinitesimal",
     "cross": "cross jackknife over random thirds of the points, with a quarter of the delete-one variance",
-    "skewed": "delete-one jackknife: a few points carry the error, and the cross jackknife would be too short",
+    "skewed": "delete-one jackknife, since the values without each point are skewed and the cross jackknife is shorter",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "groups": "delete-one-group jackknife with recomputation, Student's t with the effective number of groups",
     "classes": "delete-one jackknife over classes",
