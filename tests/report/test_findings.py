@@ -654,15 +654,16 @@ def test_every_warning_reads_as_a_sentence():
 
 
 def test_every_measure_of_a_borderline_lead_is_named():
-    """A lead that is borderline by several measures is said to be so by all of them, in the short print as well."""
+    """A lead that is borderline by several measures is so by all of them, in print by those that it claims."""
     rng = np.random.default_rng(1)
     Z, R = rng.normal(size=(120, 5)), rng.normal(size=(120, 2))
     maps = {"two": Z[:, :2], "thr": Z[:, 2:4], "rnd": R}
     results = dreval.Evaluation(Z, maps, random_state=0).run()
     check_document(results)
-    text = " ".join(str(results).split())
+    full, text = (" ".join(str(document).split()) for document in (results.summary(full=True), results))
 
-    assert "By triplet accuracy and correlation this is borderline (least clear: p = .036 one-sided, .410" in text
+    assert "By triplet accuracy and correlation this is borderline (least clear: p = .036 one-sided, .410" in full
+    assert "thr is best by correlation: .68 (two .51, chance 0). This is borderline (p = .021 one-sided" in text
 
 
 def test_a_standing_counts_places_in_best_sets():
