@@ -85,9 +85,20 @@ def contrast_covariance(delete_one: FloatArray, crossed: FloatArray) -> FloatArr
     return np.asarray(SHARE * phi + (1 - SHARE) * centering @ delete_one @ centering)
 
 
+def power_of_two(values: FloatArray) -> float:
+    """Return the power of two up to the largest magnitude: powers of values over it do not overflow in any unit."""
+    return math.ldexp(1.0, math.frexp(float(np.max(np.abs(values), initial=0.0)))[1] - 1)
+
+
+def scaled_deviations(values: FloatArray) -> FloatArray:
+    """Return the deviations from the mean over a power of two."""
+    deviations = values - values.mean()
+    return np.asarray(deviations / power_of_two(deviations))
+
+
 def skewness(values: FloatArray) -> float:
     """Return the skewness of some values, the mean cube of standardized deviations; 0 if all are equal."""
-    deviations = values - values.mean()
+    deviations = scaled_deviations(values)
     variance = float((deviations**2).mean())
     return float((deviations**3).mean()) / variance**1.5 if variance > 0 else 0.0
 
@@ -121,7 +132,9 @@ def cross_variance(left_out: FloatArray, crossed: FloatArray) -> CrossVariance:
     """
     products = crossed[:, 0] * crossed[:, 1]
     phi, delete_one = float(products.sum(axis=1).mean()), float((len(left_out) - 1) * left_out.var())
-    reach = RANGE * DEPENDENCE * math.sqrt(float(products.var(axis=0, ddof=1).sum()) / len(products))
+    unit = power_of_two(products)
+    spread = float((products / unit).var(axis=0, ddof=1).sum())
+    reach = RANGE * DEPENDENCE * math.sqrt(spread / len(products)) * unit
     least = delete_one if is_skewed(left_out) else 0.0
     variances = [SHARE * max(mean, 0.0) + (1 - SHARE) * delete_one for mean in (phi, phi - reach, phi + reach)]
     return CrossVariance(*(max(variance, least) for variance in variances), is_delete_one=variances[0] < least)

@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray
 from dreval._random import stream
-from dreval.inference.cross_jackknife import cross_variance
+from dreval.inference.cross_jackknife import cross_variance, scaled_deviations
 
 FREE = (-math.inf, math.inf)
 LEVEL = 0.95
@@ -251,7 +251,7 @@ def carrier_count(values: FloatArray) -> float:
     them gives too short an interval: the coverage of 95 % intervals of the Procrustes disparity of t-distributed points
     (2 degrees of freedom) is .79 to .85, where this count is about 2; on ordinary data it is 10 to 12.
     """
-    squares = (values - values.mean()) ** 2
+    squares = scaled_deviations(values) ** 2
     fourth = float((squares**2).sum())
     return float(squares.sum()) ** 2 / fourth if fourth > 0 else math.inf
 

@@ -18,7 +18,7 @@ from dreval.inference.cross_jackknife import (
     random_thirds,
     skewness,
 )
-from dreval.inference.intervals import METHODS, jackknife_interval
+from dreval.inference.intervals import METHODS, carrier_count, jackknife_interval
 
 N, K = 27, 4
 OF_K = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "procrustes_rc", "procrustes_rn_opt"]
@@ -385,3 +385,12 @@ def test_results_of_different_seeds_are_compared_by_delete_one():
     ]
     whole = dreval.Evaluation(X, embeddings, n_neighbors=K, random_state=0).run("trustworthiness", tests=None)
     assert dreval.compare(alike).pairs["se"].tolist() == whole.compare().pairs["se"].tolist()
+
+
+@pytest.mark.parametrize("power", [-300, 300])
+def test_skewness_and_carriers_have_no_unit(power):
+    """Their powers neither overflow nor vanish."""
+    values = np.random.default_rng(0).normal(size=40) ** 3
+    scaled = values * 2.0**power
+    assert (skewness(scaled), carrier_count(scaled)) == (skewness(values), carrier_count(values))
+    assert (skewness(np.ones(5)), carrier_count(np.ones(5))) == (0.0, np.inf)
