@@ -17,7 +17,14 @@ from strategies import clouds
 
 from dreval import _check, errors
 from dreval._check import check_bool, check_float, check_int, check_k, check_one_of, check_rows, describe, nearest_name
-from dreval._check_arrays import check_classes, check_finite, check_numeric, check_points, numbers_from_objects
+from dreval._check_arrays import (
+    check_classes,
+    check_finite,
+    check_numeric,
+    check_points,
+    is_missing_text,
+    numbers_from_objects,
+)
 from dreval.errors import DrevalError, InputError, UnknownName
 
 ANYTHING = st.one_of(
@@ -193,10 +200,14 @@ def test_cells_that_are_not_finite_are_named() -> None:
 
 @given(st.lists(st.integers(-5, 5) | st.text(max_size=3), min_size=1, max_size=20))
 def test_classes_are_coded_in_their_order(values: list[Any]) -> None:
-    """Codes index the sorted classes and reproduce the labels; objects that are all integers are integers."""
-    values = [value if value != "" else "empty" for value in values]  # the empty text means a missing value
+    """Codes index the sorted classes and reproduce the labels, texts without spaces at their ends.
+
+    Objects that are all integers are integers.
+    """
+    missing = is_missing_text(np.array(values, dtype=object))
+    values = ["word" if absent else value for value, absent in zip(values, missing, strict=True)]
     codes, classes = check_classes(np.array(values, dtype=object), len(values))
-    labels = values if all(isinstance(v, int) for v in values) else [str(v) for v in values]
+    labels = values if all(isinstance(v, int) for v in values) else [str(v).strip() for v in values]
 
     assert classes[codes].tolist() == labels
     assert classes.tolist() == sorted(set(labels))
