@@ -153,7 +153,7 @@ RESULT_HINTS = {
 X = np.random.default_rng(0).normal(size=(30, 4))
 KEYWORD_HINTS = [
     (lambda: dreval.Evaluation(X, umap=X[:, :2]), r"Call Evaluation\(data, \{'umap': \.\.\.\}\)"),
-    (lambda: dreval.Evaluation(X, X[:, :2], y=[1] * 30), "Did you mean 'labels'"),
+    (lambda: dreval.Evaluation(X, X[:, :2], y=[1] * 30), r"Call Evaluation\(\.\.\., labels=y\)"),
     (lambda: dreval.Evaluation(X, X[:, :2], measures="stress"), r"Call Evaluation\(\.\.\.\)\.run\(measures="),
     (lambda: dreval.Evaluation(X, X[:, :2]).run(k=5), r"Call Evaluation\(\.\.\., n_neighbors="),
     (lambda: dreval.Evaluation(X, X[:, :2]).run(confidence=0.9), "Did you mean 'conf_level'"),
@@ -188,7 +188,7 @@ def test_measures_and_embeddings_in_the_wrong_place_get_the_right_call(result: A
     """A measure in place of an embedding, and either in place of a kind of figure, get the right call."""
     with pytest.raises(UnknownName, match=r"got the measure 'trustworthiness'\. Its values are rows of tidy"):
         result["trustworthiness"]
-    with pytest.raises(UnknownName, match=r"Use plot\(names=\['umap'\]\)"):
+    with pytest.raises(UnknownName, match=r"Pass embedding='umap', or write results\['umap'\]\.plot\(\)"):
         result.plot("umap")
     with pytest.raises(UnknownName, match=r"Use plot\('map', measure='trustworthiness'\)"):
         result.plot("trustworthiness")

@@ -61,7 +61,7 @@ def plot(
     if isinstance(kind, str) and kind not in kinds():
         if kind in results.names:
             hint = f"Pass embedding={kind!r}, or write results[{kind!r}].plot()."
-            raise InputError("kind", "must be a kind of figure", f"{kind!r}, an embedding", hint)
+            raise UnknownName("kind", "must be a kind of figure", f"{kind!r}, an embedding", hint)
         if kind in MEASURES:
             hint = f"Use plot('map', measure={kind!r}); dreval.list_figures() lists the kinds."
             raise UnknownName("kind", "must be a kind of figure", f"{kind!r}, a measure", hint)

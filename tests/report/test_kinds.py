@@ -238,7 +238,7 @@ def test_missing_values_of_a_variable_are_gray(three_embeddings, kind, values):
 
 def test_an_embedding_is_no_kind_of_figure(three_embeddings):
     """The error says how to draw the figure of one embedding."""
-    with pytest.raises(InputError, match=r"got 'a', an embedding\. Pass embedding='a', or write results\['a'\]"):
+    with pytest.raises(UnknownName, match=r"got 'a', an embedding\. Pass embedding='a', or write results\['a'\]"):
         three_embeddings.plot("a")
 
 
