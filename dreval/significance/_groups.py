@@ -158,6 +158,7 @@ def nested(resampling: Resampling, variables: Variables) -> tuple[Resampling, Ne
     if constant.all():
         distinct = table[rows].astype(str) if table.dtype.kind == "O" else table[rows]
         values = np.unique(distinct, axis=0, return_inverse=True)[1].ravel()
+        _refuse_same_values(values, name, is_classes(value) or variables.kinds[1] == "delta", "groups")
         resampling = replace(resampling, permutation="groups")
         return resampling, Nested(codes, sizes, rows, values, resampling)
     if constant.any() and bool((table[:, constant] != table[:1, constant]).any()):
@@ -165,6 +166,22 @@ def nested(resampling: Resampling, variables: Variables) -> tuple[Resampling, Ne
         hint = "Test the two kinds of columns apart, and adjust both p-values: no joint permutation is exact."
         raise InputError(name, requirement, f"{int(constant.sum())} of {len(constant)} columns constant", hint)
     return replace(resampling, permutation="within", blocks=codes), None
+
+
+def _refuse_same_values(values: IntArray, argument: str, are_classes: bool, units: str) -> None:
+    """Raise if a variable looks the same under every permutation over groups or blocks: no test of it has any power.
+
+    Of classes tests use only which groups have equal ones, and of two groups only how far apart their values are.
+    """
+    count, n_values = len(values), len(np.unique(values))
+    if n_values < 2 or not (count == 2 or (are_classes and n_values == count)):
+        return
+    requirement = f"must not look the same under every permutation over {units}"
+    received = f"two {units}" if count == 2 else f"another class in each of the {count} {units}"
+    hint = "Pass a variable with fewer classes than groups." if count > 2 else f"Pass three {units} or more."
+    if units == "groups":
+        hint = f"{hint.removesuffix('.')}; without `groups` all rows count as independent."
+    raise InputError(argument, requirement, received, hint)
 
 
 def whole_blocks(resampling: Resampling, samples: IntArray, argument: str) -> Nested:
@@ -179,6 +196,7 @@ def whole_blocks(resampling: Resampling, samples: IntArray, argument: str) -> Ne
     if len(split):
         received, hint = f"{len(split)} of {len(sizes)} blocks with rows of both", "Use permutation='within'."
         raise InputError(argument, "must have each block in one sample where permutation is 'blocks'", received, hint)
+    _refuse_same_values(samples[rows], argument, True, "blocks")
     return Nested(codes, sizes, rows, samples[rows], resampling)
 
 

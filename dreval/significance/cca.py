@@ -73,8 +73,9 @@ def cca_test(
     Raises
     ------
     InputError
-        If the variables differ in their number of rows, hold NaN, or are constant; if there are so few rows that any
-        two variables correlate perfectly (n <= p + q + 1).
+        If the variables differ in their number of rows, hold NaN, or are constant; if a variable is equal under
+        every permitted permutation; if there are so few rows that any two variables correlate perfectly (n <= p + q +
+        1).
 
     See Also
     --------

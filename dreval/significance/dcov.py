@@ -93,7 +93,8 @@ def dcov_test(
     ------
     InputError
         If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if all distances of a
-        variable are equal; if a precomputed matrix is not one of distances.
+        variable are equal; if a variable is equal under every permitted permutation; if a precomputed matrix is not
+        one of distances.
 
     See Also
     --------

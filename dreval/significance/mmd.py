@@ -107,8 +107,9 @@ def mmd_test(
     ------
     InputError
         If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
-        are equal; if both ``y`` and ``groups`` are passed; if bandwidths are pooled of an exponential or binomial
-        kernel, with ``stop_after``, or with ``permutation="blocks"``.
+        are equal; if the groups are equal under every permitted permutation; if both ``y`` and ``groups`` are passed;
+        if bandwidths are pooled of a kernel without one, of an exponential or binomial kernel, with ``stop_after``, or
+        with ``permutation="blocks"``.
 
     Warns
     -----

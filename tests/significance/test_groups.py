@@ -214,3 +214,34 @@ def test_three_variables_have_no_groups():
     """Joint independence of three variables within groups is not tested."""
     with pytest.raises(InputError, match="groups"):
         dreval.hsic_test(X, Y, X[:, 0], groups=GROUPS)
+
+
+@pytest.mark.parametrize("name", ["hsic_test", "dcov_test", "cca_test", "kcca_test"])
+def test_a_variable_that_no_permutation_over_groups_changes_is_refused(name):
+    """With another class in each group, or two groups, all permutations give one statistic and p would be 1."""
+    function, X, groups = getattr(dreval, name), np.random.default_rng(0).normal(size=(40, 2)), np.repeat(range(8), 5)
+    donors = np.char.add("D", groups.astype(str))
+    with pytest.raises(InputError, match="`y` must not look the same .* another class in each of the 8 groups.* fewer"):
+        function(X, donors, groups=groups)
+    with pytest.raises(InputError, match="two groups.* Pass three groups or more"):
+        function(X, (groups < 4) * 1.0, groups=groups < 4)
+    assert function(X, groups * 1.0, groups=groups, n_resamples=49, random_state=0).p_value < 1
+    assert function(X, donors, n_resamples=49, random_state=0).p_value < 1
+
+
+def test_two_blocks_are_too_few_for_two_samples_of_whole_blocks():
+    """Their one permutation exchanges the samples, which changes no statistic."""
+    samples = np.repeat([0, 1], 10)
+    with pytest.raises(InputError, match="two blocks.* Pass three blocks or more"):
+        dreval.mmd_test(np.arange(20.0), groups=samples, permutation="blocks", blocks=samples)
+
+
+def test_an_evaluation_has_a_row_with_the_reason_for_a_variable_that_no_permutation_changes():
+    """The row has no p, and the printed result says why."""
+    X, groups = np.random.default_rng(0).normal(size=(40, 4)), np.repeat(range(8), 5)
+    covariates = {"donor": np.char.add("D", groups.astype(str))}
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, groups=groups, covariates=covariates, n_neighbors=5, random_state=0)
+    results = ev.run("trustworthiness", tests=["hsic:donor"], ci=None)
+    (row,) = results.table[results.table["test"] == "hsic"].to_dict("records")
+    assert np.isnan(row["p_value"])
+    assert "`covariates['donor']` must not look the same under every permutation over groups" in row["note"]
