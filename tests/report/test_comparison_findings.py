@@ -350,7 +350,8 @@ def test_a_printed_comparison_of_five_fits_a_screen() -> None:
     assert len(comparison.measures) == 10
     assert len(lines) <= 30
     assert max(map(len, lines)) <= 80
-    assert lines[2].startswith("Neighbors")
+    assert lines[1] == "Tests: independent points, coordinates treated as fixed"
+    assert lines[3].startswith("Neighbors")
     assert "probability of superiority" in full
     assert len(full.splitlines()) > len(comparison.pairs)
 
