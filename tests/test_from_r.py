@@ -17,7 +17,7 @@ def test_the_code_of_the_page_runs_in_r(tmp_path: Path) -> None:
     """R writes its data frame and embeddings, calls the command line, and reads the table back."""
     text = (VIGNETTES / "from-r.md").read_text("utf-8")
     code, message = re.search(
-        r"^:class: run\n\n(.*?)^```\n\nwhich prints\n\n(.*?)\n\n`", text, re.DOTALL | re.MULTILINE
+        r"^:class: run\n\n(.*?)^```\n\nwhich prints\n\n(.*?)\n\n\S", text, re.DOTALL | re.MULTILINE
     ).groups()
     (tmp_path / "page.R").write_text(code)
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
