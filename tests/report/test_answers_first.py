@@ -58,6 +58,13 @@ def check_printed_table(results: dreval.Results) -> None:
             cell = table.rows[i][j + 1] if has_measure_rows else table.rows[j][i + 1]
             value, _, half = cell.text.partition(" ±")
             row = rows.loc[(name, column.measure)]
+            if " +" in value:  # the two sides of an interval that is not symmetric
+                value, below, above = value.replace(" −", " ").replace(" +", " ").split()
+                assert parse_number(below) == pytest.approx(row["value"] - row["conf_low"], abs=0.0011)
+                assert parse_number(above) == pytest.approx(row["conf_high"] - row["value"], abs=0.0011)
+            elif half:
+                sides = sorted((row["value"] - row["conf_low"], row["conf_high"] - row["value"]))
+                assert sides[0] >= 0.9 * sides[1] - 0.0011, (name, column.measure)
             assert parse_number(value) == pytest.approx(row["value"], abs=0.00051), (name, column.measure)
             if half:
                 width = (row["conf_high"] - row["conf_low"]) / 2
@@ -82,9 +89,11 @@ def test_few_embeddings_have_thirty_lines_of_eighty_columns(fixture: str, reques
     assert max(map(len, lines)) <= 80
     assert lines[0] == f"{len(results.names)} embeddings of data: 90 points, 5 -> 2 dimensions (k = 8, seed 0)"
     assert lines[1] == "Intervals: independent points, coordinates treated as fixed"
-    assert [line.split("  ")[0] for line in lines[3 : lines.index("", 3)] if not line.startswith(" ")] == questions
+    first = 3 if not lines[2] else 2  # a long print has no blank line there
+    answers = lines[first : lines.index("", first)]
+    assert [line.split("  ")[0] for line in answers if not line.startswith(" ")] == questions
     assert lines[-1] == 'Next: .plot("map")  .compare()  .summary(full=True)  .report("x.html")'
-    assert "per measure" in " ".join(lines)
+    assert "for each measure" in " ".join(lines)
     assert ("±" in str(results)) == (fixture == "two")
     check_printed_table(results)
 
