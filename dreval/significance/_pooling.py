@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval._check import FloatArray
+from dreval._check import FloatArray, did_you_mean
 from dreval.errors import InputError
 from dreval.geometry.kernels import (
     RADIAL_KERNELS,
@@ -40,6 +40,16 @@ def scales_of(bandwidth: Any, chosen: float | None) -> Scales:
     if is_pooled(bandwidth) and chosen is not None:
         return Scales([multiple * chosen for multiple in MULTIPLES], MULTIPLES)
     return Scales([chosen], (None,))
+
+
+def check_bandwidth_names(bandwidths: Sequence[Any]) -> None:
+    """Raise if a bandwidth is a text that is not the name of a rule."""
+    for bandwidth in bandwidths:
+        if isinstance(bandwidth, str) and bandwidth not in ("median", POOL):
+            hint = f"{did_you_mean(bandwidth, ('median', POOL))}Leave it out for the median rule."
+            raise InputError(
+                "bandwidth", f"must be a positive number, 'median', {POOL!r} or None", repr(bandwidth), hint
+            )
 
 
 def check_pooling(kernels: Sequence[Any], bandwidths: Sequence[Any], resampling: Resampling) -> None:

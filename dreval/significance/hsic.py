@@ -14,7 +14,7 @@ from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
 from dreval.significance._groups import kernel_statistic, nested
-from dreval.significance._pooling import check_pooling, pooled_hsic, pooled_test, scales_of
+from dreval.significance._pooling import check_bandwidth_names, check_pooling, pooled_hsic, pooled_test, scales_of
 from dreval.significance.base import (
     EXACT_ROWS,
     POOL,
@@ -201,6 +201,7 @@ def hsic_test(
     variables = gather(x, y, *others, kind=kernel)
     kernels = variables.kinds
     bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
+    check_bandwidth_names(bandwidths)
     settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
     resampling, group = nested(resampling, variables)
     if any(map(is_pooled, bandwidths)):

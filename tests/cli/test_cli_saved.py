@@ -190,3 +190,10 @@ def test_output_can_be_cut_off() -> None:
         line = f"set -o pipefail; {sys.executable} -m dreval {command} | head -1"
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+
+
+def test_show_says_that_data_are_no_saved_file(run):
+    """The hint is the command that reads data."""
+    code, _, err = run("show", "data.csv")
+    assert code == ExitCode.INPUT
+    assert "`saved` must be a file of --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv" in err

@@ -221,9 +221,9 @@ def test_a_variable_that_no_permutation_over_groups_changes_is_refused(name):
     """With another class in each group, or two groups, all permutations give one statistic and p would be 1."""
     function, X, groups = getattr(dreval, name), np.random.default_rng(0).normal(size=(40, 2)), np.repeat(range(8), 5)
     donors = np.char.add("D", groups.astype(str))
-    with pytest.raises(InputError, match="`y` must not look the same .* another class in each of the 8 groups.* fewer"):
+    with pytest.raises(InputError, match=r"`y` must not look the same .* another class in each of the 8 groups"):
         function(X, donors, groups=groups)
-    with pytest.raises(InputError, match="two groups.* Pass three groups or more"):
+    with pytest.raises(InputError, match=r"two groups.* Pass three groups or more"):
         function(X, (groups < 4) * 1.0, groups=groups < 4)
     assert function(X, groups * 1.0, groups=groups, n_resamples=49, random_state=0).p_value < 1
     assert function(X, donors, n_resamples=49, random_state=0).p_value < 1
@@ -232,7 +232,7 @@ def test_a_variable_that_no_permutation_over_groups_changes_is_refused(name):
 def test_two_blocks_are_too_few_for_two_samples_of_whole_blocks():
     """Their one permutation exchanges the samples, which changes no statistic."""
     samples = np.repeat([0, 1], 10)
-    with pytest.raises(InputError, match="two blocks.* Pass three blocks or more"):
+    with pytest.raises(InputError, match=r"two blocks.* Pass three blocks or more"):
         dreval.mmd_test(np.arange(20.0), groups=samples, permutation="blocks", blocks=samples)
 
 
