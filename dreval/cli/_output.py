@@ -132,7 +132,7 @@ def load_saved(path: str) -> Any:
         if not is_journal(path):
             from dreval.records.archive import load_results
 
-            if os.path.isfile(path) and not zipfile.is_zipfile(path):
+            if os.path.isfile(path) and not path.endswith(".dreval") and not zipfile.is_zipfile(path):
                 requirement, hint = "must be a file of --save (.dreval)", f"Evaluate data: dreval evaluate {path} ..."
                 raise InputError("saved", requirement, repr(path), hint)
             return load_results(path)

@@ -195,5 +195,5 @@ def test_output_can_be_cut_off() -> None:
 def test_show_says_that_data_are_no_saved_file(run):
     """The hint is the command that reads data."""
     code, _, err = run("show", "data.csv")
-    assert code == ExitCode.INPUT
+    assert code == ExitCode.REFUSED
     assert "`saved` must be a file of --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv" in err

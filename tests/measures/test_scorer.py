@@ -77,5 +77,5 @@ def test_wrong_names_and_estimators_raise_an_error() -> None:
 def test_a_scorer_of_labels_says_that_fit_needs_y():
     """Labels are the y of scikit-learn, which has no argument ``labels``."""
     X = np.random.default_rng(0).normal(size=(30, 3))
-    with pytest.raises(InputError, match="`y` must be given to knn_accuracy: got none. Pass y to fit"):
+    with pytest.raises(InputError, match=r"`y` must be given to knn_accuracy: got none. Pass y to fit"):
         dreval.get_scorer("knn_accuracy")(PCA(2).fit(X), X)
