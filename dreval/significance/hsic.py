@@ -139,7 +139,7 @@ def hsic_test(
     InputError
         If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if a variable is constant
         or equal under every permitted permutation; if a precomputed matrix is not a kernel; if the blocks permit no
-        permutation; if bandwidths are pooled of three variables, of a kernel without a bandwidth, of an exponential or
+        permutation; if bandwidths are pooled of three variables, of kernels without a bandwidth, of an exponential or
         binomial kernel, with ``method="gamma"``, with ``stop_after``, or where ``y`` is constant within each group.
 
     Warns
