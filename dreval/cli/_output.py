@@ -133,7 +133,10 @@ def load_saved(path: str) -> Any:
             from dreval.records.archive import load_results
 
             if os.path.isfile(path) and not path.endswith(".dreval") and not zipfile.is_zipfile(path):
-                requirement, hint = "must be a file of --save (.dreval)", f"Evaluate data: dreval evaluate {path} ..."
+                requirement, hint = (
+                    "must be a file written by --save (.dreval)",
+                    f"Evaluate data: dreval evaluate {path} ...",
+                )
                 raise InputError("saved", requirement, repr(path), hint)
             return load_results(path)
     from dreval.storage.study_file import is_study

@@ -104,8 +104,8 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
     "arguments, message",
     [
         (("show", "no.dreval"), "`saved` must be an existing file: got 'no.dreval'"),
-        (("show", "data.csv"), "`saved` must be a file written by `save` of a result: got 'data.csv'"),
-        (("report", "data.csv", "o.html"), "`saved` must be a file written by `save`"),
+        (("show", "data.csv"), "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data"),
+        (("report", "data.csv", "o.html"), "`saved` must be a file written by --save"),
         (
             ("show", "run.journal"),
             "`saved` must be the journal of a study: got 'run.journal', the journal of a run",
@@ -196,4 +196,7 @@ def test_show_says_that_data_are_no_saved_file(run):
     """The hint is the command that reads data."""
     code, _, err = run("show", "data.csv")
     assert code == ExitCode.REFUSED
-    assert "`saved` must be a file of --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv" in err
+    assert (
+        "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv"
+        in err
+    )
