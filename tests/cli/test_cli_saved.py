@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from each import each
 
 import dreval
 from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import with_option_name
+from dreval.records.notes import note
 
 ISOMAP = ("sweep", "data.csv", "-m", "isomap", "--random-state", "0", "--grid", "n_neighbors=10,15")
 
@@ -200,3 +203,12 @@ def test_show_says_that_data_are_no_saved_file(run):
         "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv"
         in err
     )
+
+
+def test_notes_name_options_in_place_of_keywords():
+    """The shell has no keywords: its notes name options."""
+    options = SimpleNamespace(parser=SimpleNamespace(flags={}))
+    batch = with_option_name(note("groups.batch", names=("age",), count=1, way="groups="), options)
+    assert "; --groups makes the batch the unit" in str(batch)
+    integers = note("covariates.integers", argument="covariates['sex']", count=2, call="covariate_types={...}")
+    assert "pass --covariates sex:class." in str(with_option_name(integers, options))
