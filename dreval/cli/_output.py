@@ -6,6 +6,7 @@ import argparse
 import json
 import os
 import shlex
+import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -131,6 +132,12 @@ def load_saved(path: str) -> Any:
         if not is_journal(path):
             from dreval.records.archive import load_results
 
+            if os.path.isfile(path) and not path.endswith(".dreval") and not zipfile.is_zipfile(path):
+                requirement, hint = (
+                    "must be a file written by --save (.dreval)",
+                    f"Evaluate data: dreval evaluate {path} ...",
+                )
+                raise InputError("saved", requirement, repr(path), hint)
             return load_results(path)
     from dreval.storage.study_file import is_study
     from dreval.study.study import Study
@@ -289,6 +296,11 @@ def with_option_name(note: Note, options: Any) -> Note:
     name, _, reason = note.code.partition(".")
     if note.code in FIRST_ROW_CODES and "header" in options.parser.flags:
         return note.with_values(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
+    if note.code == "covariates.integers":
+        column = str(dict(note.values)["argument"]).partition("['")[2].removesuffix("']")
+        return note.with_values(call=f"--covariates {column}:class")
+    if note.code == "groups.batch":
+        return note.with_values(way="--groups")
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note

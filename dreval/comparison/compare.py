@@ -34,7 +34,7 @@ from dreval.comparison.tables import (
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.inference.groups import MIN_GROUPS, group_interval
+from dreval.inference.groups import MIN_GROUPS, effective_text, group_interval
 from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
     ROUNDING,
@@ -289,7 +289,8 @@ class Setting:
         """The reason why there is no test over groups of points, if there are too few."""
         if self.effective >= MIN_GROUPS - 1e-9:
             return None
-        return note("interval.few_groups", of="pair", groups=self.n_groups, effective=self.effective, least=MIN_GROUPS)
+        extent = effective_text(self.n_groups, self.effective)
+        return note("interval.few_groups", of="pair", groups=self.n_groups, extent=extent, least=MIN_GROUPS)
 
     @property
     def size(self) -> float:

@@ -19,7 +19,7 @@ from dreval.geometry.blocks import ALL_RANKS, View
 from dreval.geometry.pairs import set_parent
 from dreval.geometry.ranks import curve_numbers
 from dreval.geometry.view import view_of_part
-from dreval.inference.groups import MIN_GROUPS, GroupDesign, group_interval, neighbors_without
+from dreval.inference.groups import MIN_GROUPS, GroupDesign, effective_text, group_interval, neighbors_without
 from dreval.inference.intervals import jackknife_variance
 from dreval.inputs.data import Data
 from dreval.measures.core import answer, curve_values
@@ -39,7 +39,8 @@ def design_of(data: Data, *, labeled: bool = False) -> GroupDesign:
 
 def few_groups(design: GroupDesign, groups: int, of: str) -> Note:
     """Return the note that there are too few groups for an interval, a pair or a best set (``of``)."""
-    return note("interval.few_groups", of=of, groups=groups, effective=design.effective, least=MIN_GROUPS)
+    extent = effective_text(groups, design.effective)
+    return note("interval.few_groups", of=of, groups=groups, extent=extent, least=MIN_GROUPS)
 
 
 @dataclass(frozen=True)

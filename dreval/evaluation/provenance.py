@@ -16,7 +16,7 @@ from dreval.evaluation.grouping import design_of
 from dreval.evaluation.plan import Plan
 from dreval.geometry.same_map import equal_maps
 from dreval.inference.adjustment import smallest_p
-from dreval.inference.groups import FEW_GROUPS
+from dreval.inference.groups import FEW_GROUPS, effective_text
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, stored_key
@@ -209,7 +209,7 @@ def group_notes(data: Data, plan: Plan) -> list[Note]:
     design, count = design_of(data), len(data.groups.classes)
     notes = []
     if not design.few and design.effective < FEW_GROUPS:
-        notes.append(note("groups.few", groups=count, effective=design.effective))
+        notes.append(note("groups.few", groups=count, extent=effective_text(count, design.effective)))
     if design.count < count < data.n:
         notes.append(note("groups.bundles", groups=count, bundles=design.count))
     methods = [task.name for task in plan.measures if task.card.level == "algorithm"]

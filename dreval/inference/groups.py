@@ -153,3 +153,14 @@ def group_interval(
     se = beyond_rounding(math.sqrt(float(jackknife_variance(left_out))), value, left_out, size, bounds=bounds)
     ends = student_interval(value, se, freedom, bounds, level)
     return Interval(se, *ends, "groups", len(left_out), freedom, level=level)
+
+
+def effective_text(groups: int, effective: float) -> str:
+    """Return as how many groups of equal size some groups count; empty where the sizes are about equal.
+
+    Examples
+    --------
+    >>> effective_text(8, 8.0), effective_text(6, 1.94)
+    ('', ' count as 1.9 of equal size')
+    """
+    return f" count as {effective:.1f} of equal size" if round(effective, 1) < groups else ""

@@ -48,6 +48,9 @@ class MeasureScorer:
             hint = "dreval.score(X, Y) evaluates an embedding that is computed already."
             raise InputError("estimator", requirement, f"an instance of {type(estimator).__name__}", hint)
         card, Y = MEASURES.card(self.measure), estimator.transform(X)
+        if "labels" in card.needs and y is None:
+            hint = "Pass y to fit, as GridSearchCV(...).fit(X, y), or to cross_val_score."
+            raise InputError("y", f"must be given to {self.measure}", "none", hint)
         labels = {"labels": y} if "labels" in card.needs else {}
         function: Callable[..., float] = MEASURES.get(self.measure)
         return self.sign * float(function(*([X, Y] if card.reads_data else [Y]), **labels, **self.parameters))

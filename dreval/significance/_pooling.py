@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval._check import FloatArray
+from dreval._check import FloatArray, did_you_mean
 from dreval.errors import InputError
 from dreval.geometry.kernels import (
     RADIAL_KERNELS,
@@ -42,12 +42,22 @@ def scales_of(bandwidth: Any, chosen: float | None) -> Scales:
     return Scales([chosen], (None,))
 
 
+def check_bandwidth_names(bandwidths: Sequence[Any]) -> None:
+    """Raise if a bandwidth is a text that is not the name of a rule."""
+    for bandwidth in bandwidths:
+        if isinstance(bandwidth, str) and bandwidth not in ("median", POOL):
+            hint = f"{did_you_mean(bandwidth, ('median', POOL))}Leave it out for the median rule."
+            raise InputError(
+                "bandwidth", f"must be a positive number, 'median', {POOL!r} or None", repr(bandwidth), hint
+            )
+
+
 def check_pooling(kernels: Sequence[Any], bandwidths: Sequence[Any], resampling: Resampling) -> None:
     """Raise if bandwidths cannot be pooled with these kernels or this sampling."""
+    if not any(kernel in SCALED_KERNELS for kernel in kernels):  # where one has a bandwidth, it alone is pooled
+        requirement = f"must be None where the kernel is {kernels[0]!r}"
+        raise InputError("bandwidth", requirement, repr(POOL), "Leave `bandwidth` out, or use kernel='gaussian'.")
     for kernel, bandwidth in zip(kernels, bandwidths, strict=True):
-        if is_pooled(bandwidth) and kernel not in SCALED_KERNELS:
-            hint = "Leave `bandwidth` out; for a pair of kernels pass a pair with None in this place."
-            raise InputError("bandwidth", f"must be None where the kernel is {kernel!r}", repr(POOL), hint)
         if is_pooled(bandwidth) and kernel in SCALED_KERNELS and kernel not in RADIAL_KERNELS:
             hint = f"Use one of {', '.join(RADIAL_KERNELS)}, or one bandwidth."
             raise InputError("bandwidth", f"must not be {POOL!r} where the kernel is {kernel!r}", repr(POOL), hint)

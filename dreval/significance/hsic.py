@@ -14,7 +14,7 @@ from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
 from dreval.significance._groups import kernel_statistic, nested
-from dreval.significance._pooling import check_pooling, pooled_hsic, pooled_test, scales_of
+from dreval.significance._pooling import check_bandwidth_names, check_pooling, pooled_hsic, pooled_test, scales_of
 from dreval.significance.base import (
     EXACT_ROWS,
     POOL,
@@ -139,7 +139,7 @@ def hsic_test(
     InputError
         If the variables differ in their number of rows, hold NaN, or have fewer than 4 rows; if a variable is constant
         or equal under every permitted permutation; if a precomputed matrix is not a kernel; if the blocks permit no
-        permutation; if bandwidths are pooled of three variables, of a kernel without a bandwidth, of an exponential or
+        permutation; if bandwidths are pooled of three variables, of kernels without a bandwidth, of an exponential or
         binomial kernel, with ``method="gamma"``, with ``stop_after``, or where ``y`` is constant within each group.
 
     Warns
@@ -201,6 +201,7 @@ def hsic_test(
     variables = gather(x, y, *others, kind=kernel)
     kernels = variables.kinds
     bandwidths = per_variable(bandwidth, variables.names, "bandwidth")
+    check_bandwidth_names(bandwidths)
     settings = {"kernel": kernel, "bandwidth": bandwidth, "method": method}
     resampling, group = nested(resampling, variables)
     if any(map(is_pooled, bandwidths)):

@@ -16,7 +16,7 @@ from dreval.inputs.files import row_names
 from dreval.records.notes import Notes
 from dreval.records.tests import IndependenceTest
 from dreval.significance._groups import split_statistic, whole_blocks
-from dreval.significance._pooling import check_pooling, pooled_test, scales_of
+from dreval.significance._pooling import check_bandwidth_names, check_pooling, pooled_test, scales_of
 from dreval.significance.base import (
     FRAME_TYPES,
     POOL,
@@ -148,6 +148,7 @@ def mmd_test(
         raise InputError("permutation", "must not be 'cyclic' for two samples", repr(permutation), hint)
     names = ("x", "y" if groups is None else "groups")
     moved = whole_blocks(resampling, codes, names[1]) if resampling.permutation == "blocks" else None
+    check_bandwidth_names((bandwidth,))
     if is_pooled(bandwidth):
         check_pooling((kernel,), (bandwidth,), resampling)
         if moved is not None:

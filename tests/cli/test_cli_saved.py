@@ -6,6 +6,7 @@ import json
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,8 @@ from each import each
 
 import dreval
 from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._output import with_option_name
+from dreval.records.notes import note
 
 ISOMAP = ("sweep", "data.csv", "-m", "isomap", "--random-state", "0", "--grid", "n_neighbors=10,15")
 
@@ -104,8 +107,8 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
     "arguments, message",
     [
         (("show", "no.dreval"), "`saved` must be an existing file: got 'no.dreval'"),
-        (("show", "data.csv"), "`saved` must be a file written by `save` of a result: got 'data.csv'"),
-        (("report", "data.csv", "o.html"), "`saved` must be a file written by `save`"),
+        (("show", "data.csv"), "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data"),
+        (("report", "data.csv", "o.html"), "`saved` must be a file written by --save"),
         (
             ("show", "run.journal"),
             "`saved` must be the journal of a study: got 'run.journal', the journal of a run",
@@ -190,3 +193,22 @@ def test_output_can_be_cut_off() -> None:
         line = f"set -o pipefail; {sys.executable} -m dreval {command} | head -1"
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+
+
+def test_show_says_that_data_are_no_saved_file(run):
+    """The hint is the command that reads data."""
+    code, _, err = run("show", "data.csv")
+    assert code == ExitCode.REFUSED
+    assert (
+        "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv"
+        in err
+    )
+
+
+def test_notes_name_options_in_place_of_keywords():
+    """The shell has no keywords: its notes name options."""
+    options = SimpleNamespace(parser=SimpleNamespace(flags={}))
+    batch = with_option_name(note("groups.batch", names=("age",), count=1, way="groups="), options)
+    assert "; --groups makes the batch the unit" in str(batch)
+    integers = note("covariates.integers", argument="covariates['sex']", count=2, call="covariate_types={...}")
+    assert "pass --covariates sex:class." in str(with_option_name(integers, options))

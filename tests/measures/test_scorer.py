@@ -72,3 +72,10 @@ def test_wrong_names_and_estimators_raise_an_error() -> None:
         dreval.get_scorer("trustworthiness", k=5)
     with pytest.raises(InputError, match=r"`estimator` must have transform\(X\).*TSNE"):
         dreval.get_scorer("trustworthiness")(TSNE(), X)
+
+
+def test_a_scorer_of_labels_says_that_fit_needs_y():
+    """Labels are the y of scikit-learn, which has no argument ``labels``."""
+    X = np.random.default_rng(0).normal(size=(30, 3))
+    with pytest.raises(InputError, match=r"`y` must be given to knn_accuracy: got none. Pass y to fit"):
+        dreval.get_scorer("knn_accuracy")(PCA(2).fit(X), X)

@@ -21,10 +21,12 @@ import dreval
 from dreval.errors import DrevalError
 from dreval.glossary import format_p
 from dreval.references import reference
+from dreval.report.documents.evaluation import answer_lines, answers_of_tests
 from dreval.report.documents.methods import MARKUPS, methods
 from dreval.report.documents.paragraph import MAX_METHODS_WORDS, MAX_WORDS, measure_paragraph
 from dreval.report.findings import verdict
 from dreval.report.format import p_text
+from dreval.report.render.text import wrap
 from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)
@@ -437,7 +439,8 @@ def test_the_p_of_independence_is_the_largest_that_rejects() -> None:
     ).run(None, "hsic", None)
     p = noise.table["p_adjusted"]
     assert p.min() > 0.05
-    assert f"independence of age for none (smallest adjusted {p_text(p.min())})" in noise.paragraph()
+    sentence = "No significant dependence of any embedding on age was found"
+    assert f"{sentence} (HSIC: smallest adjusted {p_text(p.min())})" in noise.paragraph()
 
 
 def test_the_only_embedding_that_can_be_judged_is_named_with_its_measure() -> None:
@@ -463,3 +466,26 @@ def test_the_smallest_p_is_named_where_no_test_could_reject() -> None:
     text = evaluation_with_labels.run("continuity", ["hsic"], n_resamples=9).paragraph()
 
     assert "9 permutations are too few for 1 test of independence: no adjusted p can be below .100." in text
+
+
+def test_groups_are_in_the_first_sentence_and_in_the_key():
+    """A paper says how many independent units there are, and what the brackets refer to."""
+    X, groups = np.random.default_rng(0).normal(size=(48, 4)), pd.Series(np.repeat(range(8), 6), name="donor")
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, groups=groups, n_neighbors=5, random_state=0)
+    text = ev.run("trustworthiness", tests=None).paragraph()
+    assert "evaluated on 48 points in 8 groups (donor)" in text
+    assert "rackets: 95 % intervals over groups (donor)" in text
+
+
+def test_a_passed_covariate_has_its_answer_where_answers_of_tests_are_left_out():
+    """The answer on labels may be left out; the settings of the first line stay together."""
+    X = np.random.default_rng(0).normal(size=(40, 4))
+    ev = dreval.Evaluation(
+        X, {"a": X[:, :2]}, labels=["u", "v"] * 20, covariates={"age": X[:, 3]}, n_neighbors=5, random_state=0
+    )
+    view = read_results(ev.run("trustworthiness", tests="hsic", ci=None, n_resamples=19))
+    texts = [text for topic, text in answer_lines(view, ["tests"]).lines if topic == "Tests"]
+    assert len(texts) == 1
+    assert "on age" in texts[0]
+    assert len(answers_of_tests(view)) == 2
+    assert any("(k = 15, seed 0)" in line for line in wrap(f"{'a ' * 34}(k = 15, seed 0)"))

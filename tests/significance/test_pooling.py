@@ -176,12 +176,11 @@ def test_which_variables_are_pooled():
     assert dreval.hsic_test(x, groups, bandwidth="pool", random_state=0).extra["n_bandwidths"] == 5
     mixed = dreval.hsic_test(x, y, bandwidth=("pool", 0.5), random_state=0).extra
     assert (mixed["n_bandwidths"], mixed["bandwidth_y"], mixed["multiple_y"]) == (5, 0.5, None)
-    for pair, kernel in (((groups, groups[::-1]), "gaussian"), ((x, y), "linear")):
-        pooled, single = (
-            dreval.hsic_test(*pair, kernel=kernel, bandwidth=b, random_state=0) for b in ("pool", "median")
-        )
-        np.testing.assert_array_equal(pooled.null_distribution, single.null_distribution)
-        assert pooled.statistic == single.statistic
+    classes = (groups, groups[::-1])
+    pooled, single = (dreval.hsic_test(*classes, bandwidth=b, random_state=0) for b in ("pool", "median"))
+    np.testing.assert_array_equal(pooled.null_distribution, single.null_distribution)
+    assert pooled.statistic == single.statistic
+    assert dreval.hsic_test(x, y, kernel=("gaussian", "linear"), bandwidth="pool").extra["n_bandwidths"] == 5
     columns = dreval.hsic_test(np.c_[x, y], np.c_[y, x, x * y], bandwidth="pool", n_resamples=19, random_state=0)
     assert columns.p_value == 0.05
 
@@ -304,3 +303,24 @@ def test_an_evaluation_pools_bandwidths_on_request():
         assert f"largest z of {count} bandwidths" in table["note"][row]
     plain = evaluation.run(None, ["hsic:y"], n_resamples=99).table
     assert table["effect_size"]["hsic", "y"] == pytest.approx(plain["effect_size"].iloc[0])
+
+
+def test_wrong_bandwidths_are_refused_with_the_names_that_there_are():
+    """A misspelled rule is named with "pool", and a kernel without a bandwidth has nothing to pool."""
+    x, y = np.random.default_rng(0).normal(size=(2, 20))
+    for test, second in ((dreval.hsic_test, {"y": y}), (dreval.mmd_test, {"y": y})):
+        with pytest.raises(InputError, match=r"'median', 'pool' or None: got 'pooled'. Did you mean 'pool'"):
+            test(x, **second, bandwidth="pooled")
+        with pytest.raises(InputError, match="must be None where the kernel is 'linear': got 'pool'"):
+            test(x, **second, kernel="linear", bandwidth="pool")
+
+
+def test_the_printed_statistic_of_pooled_bandwidths_is_named():
+    """It is the largest z, not HSIC; the methods of a paper say so too."""
+    x, y = np.random.default_rng(0).normal(size=(2, 20))
+    assert "largest z" in str(dreval.hsic_test(x, y, bandwidth="pool", n_resamples=19, random_state=0))
+    assert "largest z" not in str(dreval.hsic_test(x, y, n_resamples=19, random_state=0)).partition("[1]")[0]
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    ev = dreval.Evaluation(X, {"a": X[:, :2]}, covariates={"age": X[:, 0]}, random_state=0)
+    results = ev.run("trustworthiness", tests=["hsic:age"], ci=None, options={"hsic": {"bandwidth": "pool"}})
+    assert "largest z over multiples of the bandwidth" in results.paragraph("methods")

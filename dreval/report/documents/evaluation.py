@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -221,6 +221,7 @@ def printed_table(
     has_target: bool = True,
     has_widest: bool = True,
     in_full: bool = True,
+    left_out: str = "",
 ) -> Table:
     """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
 
@@ -228,8 +229,8 @@ def printed_table(
     symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
     for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
     ``has_target`` whether it says what intervals refer to, ``has_widest`` whether it names the measures with the widest
-    ones; without ``in_full`` the table has one measure for each
-    question, and fewer of many embeddings.
+    ones; without ``in_full`` the table has one measure for each question, and fewer of many embeddings. ``left_out``
+    is what the text above it leaves out.
     """
     few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
     columns = view.by_goal if few and in_full else question_columns(view)
@@ -242,6 +243,7 @@ def printed_table(
             break
     n_further = len(view.by_goal) - len(columns)
     key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
+    key += [f"{left_out}: {full}"] if left_out else []
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, (has_hint, has_target, has_widest)), *key]
     return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
@@ -495,7 +497,7 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
         tables = [_all_values_table(rows, view)] if len(rows) else []
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
-        call, notes = str(recipe.get("call") or ""), printed_notes(results)
+        call, notes = str(recipe.get("call") or ""), printed_notes(results, shell=shell)
         header, answers = _header(results), [answer_lines(view, all_cautions=True)]
         return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
     max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
@@ -524,6 +526,7 @@ def _short_document(
     has_table = bool(view.computed and view.main_columns)
     options: dict[str, Any] = {"shell": shell, "has_hint": RERUN_HINT not in kinds, "has_target": False}
     options |= {"in_full": TABLE_IN_FULL not in kinds, "has_widest": WIDEST_INTERVALS not in kinds}
+    options |= {"left_out": "tests" if TESTS_ANSWER in kinds and _has_unprinted_tests(view) else ""}
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
@@ -552,7 +555,7 @@ def answer_lines(
             findings = tuple(_printed_finding(finding, left_out, shell) for finding in findings or answer.findings[:1])
             answers.append(answer._replace(findings=findings))
     lines = [(short_topic(answer.question), answer.text) for answer in say_lower_once(answers)]
-    tests = [] if TESTS_ANSWER in left_out else answers_of_tests(view)
+    tests = answers_of_tests(view, passed_covariates(view) if TESTS_ANSWER in left_out else None)
     return Answers([*lines, *(("Tests", text) for text in tests)])
 
 
@@ -616,11 +619,22 @@ def _headline(results: Results, view: ResultView) -> str:
     return f"{names}{failed}: {format_number(recipe.get('n'))} points{groups}{shape}{setting_text}"
 
 
-def answers_of_tests(view: ResultView) -> list[str]:
-    """Return for each variable by which tests the embeddings depend on it."""
+def passed_covariates(view: ResultView) -> list[str]:
+    """Return the tested variables that the user passed to be tested: all but labels and the data."""
+    return [row["variable"] for row in view.tests if row["variable"] not in ("labels", "data", "residual")]
+
+
+def _has_unprinted_tests(view: ResultView) -> bool:
+    """Return whether a printed result without answers of tests has fewer of them."""
+    return len(answers_of_tests(view, passed_covariates(view))) < len(answers_of_tests(view))
+
+
+def answers_of_tests(view: ResultView, variables: Collection[str] | None = None) -> list[str]:
+    """Return for each variable, or for some, by which tests the embeddings depend on it."""
     rows_by_variable: dict[str, list[Mapping[str, Any]]] = {}
     for row in view.tests:
-        if row["p_value"] == row["p_value"] and row["embedding"] not in view.reference:
+        is_chosen = variables is None or row["variable"] in variables
+        if is_chosen and row["p_value"] == row["p_value"] and row["embedding"] not in view.reference:
             rows_by_variable.setdefault(row["variable"], []).append(row)
     return [_test_answer(view, variable, rows) for variable, rows in rows_by_variable.items()]
 
@@ -811,7 +825,7 @@ def _replicate_notes(table: Any) -> Iterator[str]:
         yield f"Values are means over runs of the method: {counts}. Everything else refers to the first run."
 
 
-def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
+def printed_notes(results: Results, *, failures: bool = True, shell: bool = False) -> list[str]:
     """Return notes on the data, then those of rows, each once with its scope, then how to read."""
     recipe, table = results.recipe, results.table
     notes = [text for _, text in _weighted_notes(results, failures=failures)]
@@ -823,7 +837,7 @@ def printed_notes(results: Results, *, failures: bool = True) -> list[str]:
     if table["p_value"].notna().any():
         notes.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
     names = list(dict.fromkeys(results.curves["measure"]))
-    curve_note = "Curves over the number of neighbors K: {}; see results.curve({!r})."
+    curve_note = f"Curves over the number of neighbors K: {{}}; see {'--plot' if shell else 'results.curve({!r})'}."
     return list(dict.fromkeys([*notes, *([curve_note.format(", ".join(names), names[0])] if names else [])]))
 
 

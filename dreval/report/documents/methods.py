@@ -260,6 +260,8 @@ def _test_sentence(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
     if len(permuted):
         text += f", with {int(permuted['n_resamples'].max()):,} permutations{markup.cite(*INFERENCE['permutation'])}"
         text += scheme_text(read_results(results), permuted.to_dict("records"))
+    if "bandwidth.pooled" in set(results.notes["code"]):
+        text += ", by the largest z over multiples of the bandwidth of the median rule"
     adjust = _adjustment(results)
     yield text + (f" and {ADJUSTMENT_PHRASES[adjust]}{markup.cite(*INFERENCE[adjust])}." if adjust else ".")
 

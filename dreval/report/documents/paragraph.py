@@ -45,6 +45,7 @@ from dreval.report.format import (
     count_noun,
     distinct_short_names,
     format_fixed,
+    groups_text,
     join_and,
     number_word,
     p_text,
@@ -52,7 +53,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import Column, ResultView, read_results
+from dreval.report.result_view import Column, ResultView, independent_unit, read_results
 
 MAX_WORDS = 160  # of the results
 MAX_METHODS_WORDS = 250  # of the methods
@@ -209,7 +210,8 @@ def _result_sentences(results: Results) -> Make:
         if not names:
             yield "No embedding could be computed."
             return
-        yield _opening(names, f"on {int(results.recipe['n']):,} points", write)
+        groups = groups_text(results.recipe.get("groups"))
+        yield _opening(names, f"on {int(results.recipe['n']):,} points{f' in {groups}' * bool(groups)}", write)
         for question, findings in questions[: write.detail.items]:
             for place, finding in enumerate(findings):
                 if finding.kind in POOR and not write.detail.minor:
@@ -287,7 +289,8 @@ def _key_sentence(view: ResultView, findings: Sequence[Finding], write: Writer) 
     """Yield once what brackets refer to, and each kind of p-value in the findings."""
     parts = []
     if write.detail.intervals and any(column.has_any_interval for column in view.by_goal):
-        parts.append(f"brackets: {view.level} intervals")
+        over = f" over {independent_unit(view.recipe)}" if view.recipe.get("groups") else ""
+        parts.append(f"brackets: {view.level} intervals{over}")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
         adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(len(view.pair_p_values), "test"))
         is_one_sided = any({"p", "p_ranking"} & {*finding.numbers} for finding in findings)
@@ -327,7 +330,7 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
         rejects = part["p"] <= ALPHA
         names = [str(name) for name in part.loc[rejects, "embedding"]]
-        scope = write.names(names) if names else "none"
+        scope = write.names(names)
         if len(names) == len(part):
             scope = f"all {number_word(len(part))} embeddings" if len(part) > 2 else scope
         p = float(part.loc[rejects, "p"].max() if names else part["p"].min())
@@ -335,10 +338,14 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
         kind += "adjusted " * bool(part["p_adjusted"].notna().any())
         against = f" of {isolate_name(str(variable))}" if variable else ""
         against += scheme_text(view, part.to_dict("records"))
-        text = f"independence{against} for {scope} ({kind}{write.p(p)})"
+        text = f"{{tests}} {{verb}} independence{against} for {scope} ({kind}{write.p(p)})."
+        if not names:
+            of_one = "the embedding" if len(part) == 1 else "any embedding"
+            on = f" on{against.removeprefix(' of')}" if variable else against
+            text = f"No significant dependence of {of_one}{on} was found ({{tests}}: {kind}{write.p(p)})."
         tests_by_text.setdefault(text, []).append(str(test).upper() if test in TESTS else isolate_name(str(test)))
     for text, tests in tests_by_text.items():
-        yield f"{join_and(tests)} reject{'s' * (len(tests) == 1)} {text}."
+        yield text.replace("{tests}", join_and(tests)).replace("{verb}", f"reject{'s' * (len(tests) == 1)}")
     limit = smallest_p_text(view, rows.to_dict("records"))
     if tests_by_text and limit and write.detail.minor:
         yield f"{limit}."

@@ -141,7 +141,8 @@ def _test_table(test: IndependenceTest) -> Table:
     n = format_number(test.recipe.get("n"))
     row = [test_name(test.test), statistic, *quantiles, format_p(test.p_value), interval, *[n] * bool(n)]
     title = f"H0: {test.recipe.get('hypothesis', 'the variables are independent')}"
-    return Table(title, ["", "statistic", *nulls, "p", "interval of p", *["n"] * bool(n)], [row])
+    head = "largest z" if "n_bandwidths" in test.extra else "statistic"
+    return Table(title, ["", head, *nulls, "p", "interval of p", *["n"] * bool(n)], [row])
 
 
 def _is_cyclic(test: IndependenceTest) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
@@ -45,9 +46,13 @@ ROW_INDENT = 2  # columns of a terminal before rows that have headings
 RULE = "=" * TEXT_COLUMNS
 
 
+SETTINGS = re.compile(r"\(k\0=\0\d+, [^()]{1,24}\)")  # of the first line, as "(k = 15, seed 0)"
+
+
 def wrap(text: str, width: int = TEXT_COLUMNS, **indents: str) -> list[str]:
     """Return a text in lines; equations such as "p = .03" and "k = 10" stay in one line, with plain spaces."""
-    lines = textwrap.wrap(keep_equations(text, "\0"), width, break_on_hyphens=False, **indents)
+    text = SETTINGS.sub(lambda match: match[0].replace(" ", "\0"), keep_equations(text, "\0"))
+    lines = textwrap.wrap(text, width, break_on_hyphens=False, **indents)
     return [line.replace("\0", " ") for line in lines]
 
 
