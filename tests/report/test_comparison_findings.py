@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
-import tempfile
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -490,5 +490,10 @@ def test_every_form_of_a_comparison_without_some_values(chosen: list[list[str]],
     forms = [str(comparison), str(comparison.summary(full=True)), comparison.to_latex(), comparison.to_markdown()]
     forms += [comparison.to_html(), comparison.summary(full=True).as_html(), str(comparison.paragraph())]
     assert all("nan" not in re.findall(r"\w+", form.lower()) for form in forms)
-    with tempfile.TemporaryDirectory() as folder:
-        assert "<html" in comparison.report(f"{folder}/c.html").read_text("utf-8")
+
+
+def test_a_page_of_embeddings_with_other_measures(tmp_path: Path) -> None:
+    """Two pairs that share one measure: the page is written."""
+    chosen = [PATTERN_MEASURES, PATTERN_MEASURES, PATTERN_MEASURES[:1], PATTERN_MEASURES[:1]]
+    results = [part_of_pattern(name, names) for name, names in zip(PATTERN_MAPS, chosen, strict=True)]
+    assert "<html" in dreval.compare(*results).report(tmp_path / "c.html").read_text("utf-8")
