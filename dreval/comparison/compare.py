@@ -112,9 +112,10 @@ def compare_pairs(
         for setting in settings
         for first, second in compared_pairs(list(setting.values), baseline)
     ]
-    pairs = adjust_p_values(pair_frame(rows, alpha, "pairs"), adjust)
+    groups = results.recipe.get("equal_maps") or ()
+    pairs = _adjust_distinct(pair_frame(rows, alpha, "pairs"), groups, adjust)
     if margins:
-        pairs = _test_margins(pairs, [row.get("p_beyond", math.nan) for row in rows], alpha, adjust)
+        pairs = _test_margins(pairs, [row.get("p_beyond", math.nan) for row in rows], alpha, groups, adjust)
     pairs = keep_significant(pairs, alpha)
     recipe = {"kind": "points", "alpha": alpha, "adjust": adjust or "nothing", "rope": None, "margin": margins}
     arguments = {"measure": measure, "baseline": baseline, "margin": margin, "alpha": alpha, "adjust": adjust}
@@ -191,7 +192,30 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     return margins
 
 
-def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, adjust: str | None) -> pd.DataFrame:
+def _adjust_distinct(pairs: pd.DataFrame, groups: Sequence[Sequence[str]], adjust: str | None) -> pd.DataFrame:
+    """Return the pairs with adjusted p-values, to which the copies of one map contribute once.
+
+    A pair of two copies has no difference to test, so it belongs to no family. Pairs of two copies with the same third
+    map test the same hypothesis: if their p-values agree up to rounding, the first is adjusted, and all have its
+    adjusted p.
+    """
+    copied = {name: names[0] for names in groups for name in names}
+    maps = [pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second")]
+    pairs = pairs.assign(family=pairs["family"].where(maps[0] != maps[1], ""))
+    both = zip(*maps, strict=True)
+    keys = [*zip(pairs["measure"], pairs["parameters"], map(frozenset, both), strict=True)]
+    places: dict[tuple[str, str, frozenset[str]], int] = {}
+    leads = np.array([places.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.intp)
+    p = pairs["p_value"].to_numpy()
+    leads = np.where(np.isclose(p, p[leads], rtol=1e-6, atol=0.0), leads, np.arange(len(pairs)))
+    table = pairs.assign(family=pairs["family"].where(leads == np.arange(len(pairs)), ""))
+    table = adjust_p_values(table, adjust)
+    return table.assign(p_adjusted=table["p_adjusted"].to_numpy()[leads], family=pairs["family"])
+
+
+def _test_margins(
+    pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, groups: Sequence[Sequence[str]], adjust: str | None
+) -> pd.DataFrame:
     """Return the pairs with adjusted p-values of equivalence, a separate family, and a verdict on each pair.
 
     ``beyond`` are the p-values of a difference of at most the margin in either direction, adjusted in the same way.
@@ -200,7 +224,7 @@ def _test_margins(pairs: pd.DataFrame, beyond: Sequence[float], alpha: float, ad
 
     def adjusted(p: Any) -> pd.Series[float]:
         equivalence_rows = pairs.assign(p_value=p, p_adjusted=math.nan, family="equivalence")
-        p_adjusted: pd.Series[float] = adjust_p_values(equivalence_rows, adjust)["p_adjusted"]
+        p_adjusted: pd.Series[float] = _adjust_distinct(equivalence_rows, groups, adjust)["p_adjusted"]
         return p_adjusted
 
     pairs = pairs.assign(p_equivalence_adjusted=adjusted(pairs["p_equivalence"]))
@@ -515,7 +539,8 @@ def _effects(difference: float, differences: FloatArray, size: float) -> dict[st
         return {}
     spread = beyond_rounding(float(np.std(differences, ddof=1)), differences, size)
     effect = difference / spread if spread > 0 else math.nan
-    return {"effect_size": effect, "superiority": superiority(differences)}
+    beyond = np.where(np.abs(differences) <= ROUNDING * max(size, 1.0), 0.0, differences)
+    return {"effect_size": effect, "superiority": superiority(beyond)}
 
 
 def _student_test(difference: float, interval: Interval, alpha: float, margin: float | None, size: float) -> Outcome:

@@ -286,6 +286,8 @@ def _family(measure: str, parameters: str, higher: bool, rows: pd.DataFrame) -> 
     shared = int((used.notna().sum(axis=1) > 1).sum())
     if shared < 2:
         return note("datasets.few", embeddings=used.shape[1], shared=shared)
+    if used.notna().sum().max() < 2:
+        return note("datasets.apart")
     notes = []
     for code, missing in (
         ("no_embedding", cells.columns.difference(used.columns, sort=False)),

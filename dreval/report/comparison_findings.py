@@ -261,7 +261,7 @@ class _Facts:
             named = [(left, right) for better, worse in listed for left in better for right in worse]
             further += self.rows(by, set(pairs) - {*named})
             if listed:
-                quote = f" ({self.winning_values(by, listed[0][0][0])})" * self.has_two
+                quote = f" ({self.winning_values(by, listed[0][0][0])})" if self.has_two else ""
                 text = self.clause_text(listed, self.by(by, question)) + quote
                 rows = self.rows(by, named)
                 yield _finding("better", question, by, rows, clauses=listed, clauses_text=text)

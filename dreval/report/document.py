@@ -569,8 +569,9 @@ class Document:
         Parameters
         ----------
         label : str, optional
-            The prefix of the labels of these tables: ``label="wdbc"`` gives ``tab:wdbc-1`` and so on. By default it is
-            the title, which is the same for every result of its kind.
+            The label of the first table, as it is; further tables have ``-2`` and so on after it: ``label="tab:wdbc"``
+            gives ``tab:wdbc`` and ``tab:wdbc-2``. By default the labels are made from the title (``tab:...-1``), which
+            is the same for every result of its kind.
 
         Raises
         ------

@@ -210,3 +210,22 @@ def test_anchors_of_results_are_the_same(parts: tuple[dreval.Results, dreval.Res
     pd.testing.assert_frame_equal(dreval.compare(*runs).pairs, both.pairs, check_exact=True)
     with pytest.raises(InputError, match="must have the same anchors"):
         dreval.compare(runs[0], evaluated({"side": SOURCES["side"]}, seed=1, anchors=40))
+
+
+def test_results_with_groups_and_without(parts: tuple[dreval.Results, dreval.Results]) -> None:
+    """The error has the numbers of groups in words."""
+    groups = np.repeat(np.arange(12), 5)
+    grouped = [evaluated({"g": X[:, :2]}, groups=np.roll(groups, shift)) for shift in (0, 2)]
+    with pytest.raises(InputError, match="got 12 groups and none"):
+        dreval.compare(parts[0], grouped[0])
+    if grouped[0].recipe["groups"] != grouped[1].recipe["groups"]:
+        with pytest.raises(InputError, match="got 12 groups and as many other groups"):
+            dreval.compare(*grouped)
+
+
+def test_data_sets_that_share_no_embedding_are_not_compared() -> None:
+    """Without an embedding on two data sets there is an error, not a sentence that nothing differs."""
+    cells = [("one", "a"), ("one", "b"), ("two", "c"), ("two", "d")]
+    table = pd.DataFrame(cells, columns=["dataset", "embedding"]).assign(value=[1.0, 2, 3, 4], measure="score")
+    with pytest.raises(InputError, match="no embedding has values on two data sets"):
+        dreval.compare(table, direction="higher")

@@ -396,3 +396,30 @@ def test_pairs_of_distances_at_anchors_are_not_compared():
     assert pairs["note"].str.startswith("no test: ").all()
     assert table["in_best_set"].isna().all()
     assert (table["note"] != "").all()
+
+
+def test_copies_of_a_map_cost_no_power():
+    """A map that is there twice changes no adjusted p of the others, and the two copies have no test."""
+    maps = {"good": X[:, :2], "bad": X[:, 2:], "mixed": X[:, [0, 3]]}
+    turned = X[:, :2] @ np.array([[0.0, 1.0], [-1.0, 0.0]])
+    chosen = ["trustworthiness", "procrustes_rc"]
+    options = {"n_neighbors": 6, "random_state": 0}
+    alone, copied = (
+        dreval.Evaluation(X, sources, **options).run(chosen, None).compare(margin={"trustworthiness": 0.1})
+        for sources in (maps, {**maps, "turned": turned})
+    )
+    keys = ["measure", "first", "second"]
+    pairs, expected = copied.pairs.set_index(keys), alone.pairs.set_index(keys)
+    shared = pairs.loc[expected.index]
+    for column in ("p_adjusted", "p_equivalence_adjusted"):
+        assert_allclose(shared[column], expected[column], rtol=1e-6)
+    for name in chosen:
+        assert_allclose(pairs.at[(name, "bad", "turned"), "p_adjusted"], pairs.at[(name, "good", "bad"), "p_adjusted"])
+        equal = pairs.loc[(name, "good", "turned")]
+        assert (equal["family"], equal["better"]) == ("", "")
+        assert equal["superiority"] == 0.5 or math.isnan(equal["superiority"])
+        assert math.isnan(equal["p_adjusted"])
+        letters = copied.of(copied.standing, copied.measures[0]).set_index("embedding")["letters"]
+        assert letters["good"] == letters["turned"] != ""
+    assert "embeddings that are the same map count once" in " ".join(str(copied.summary(full=True)).split())
+    assert "the same map count" not in str(alone.summary(full=True))

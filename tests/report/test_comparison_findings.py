@@ -5,6 +5,7 @@ from __future__ import annotations
 import inspect
 import itertools
 import re
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -458,3 +459,41 @@ def test_pairs_that_do_not_differ_are_stated_across_data_sets() -> None:
     assert "No other pair differs significantly." in " ".join(str(comparison).split())
     table.loc[table["embedding"] == "also high", "value"] += 5
     assert "comparison.no_other_pair" not in check_findings(dreval.compare(table, direction="higher"))
+
+
+PATTERN_MEASURES = ("trustworthiness", "spearman_distance", "procrustes_disparity")
+PATTERN_DATA = np.random.default_rng(5).normal(size=(40, 4)) * [4, 2, 1, 1]
+PATTERN_MAPS = {"front": PATTERN_DATA[:, :2], "side": PATTERN_DATA[:, 1:3], "back": PATTERN_DATA[:, 2:]}
+PATTERN_MAPS["noise"] = np.random.default_rng(6).normal(size=(40, 2))
+PARTS_BY_PATTERN: dict[tuple[str, tuple[str, ...]], dreval.Results] = {}
+
+
+def part_of_pattern(name: str, measures: tuple[str, ...]) -> dreval.Results:
+    """Return the result of one embedding by some measures, computed once."""
+    if (name, measures) not in PARTS_BY_PATTERN:
+        ev = dreval.Evaluation(PATTERN_DATA, {name: PATTERN_MAPS[name]}, n_neighbors=5, random_state=0)
+        PARTS_BY_PATTERN[name, measures] = ev.run(list(measures), tests=None)
+    return PARTS_BY_PATTERN[name, measures]
+
+
+@settings(deadline=None)
+@given(
+    st.lists(st.lists(st.sampled_from(PATTERN_MEASURES), min_size=1, unique=True).map(sorted), min_size=2, max_size=4),
+    st.booleans(),
+)
+def test_every_form_of_a_comparison_without_some_values(chosen: list[list[str]], has_margin: bool) -> None:
+    """Whichever embedding lacks whichever measure, all forms are written, and their findings are true."""
+    results = [part_of_pattern(name, tuple(names)) for name, names in zip(PATTERN_MAPS, chosen, strict=False)]
+    measures = {name for names in chosen for name in names}
+    comparison = dreval.compare(*results, margin=dict.fromkeys(sorted(measures), 0.1) if has_margin else None)
+    check_findings(comparison)
+    forms = [str(comparison), str(comparison.summary(full=True)), comparison.to_latex(), comparison.to_markdown()]
+    forms += [comparison.to_html(), comparison.summary(full=True).as_html(), str(comparison.paragraph())]
+    assert all("nan" not in re.findall(r"\w+", form.lower()) for form in forms)
+
+
+def test_a_page_of_embeddings_with_other_measures(tmp_path: Path) -> None:
+    """Two pairs that share one measure: the page is written."""
+    chosen = [PATTERN_MEASURES, PATTERN_MEASURES, PATTERN_MEASURES[:1], PATTERN_MEASURES[:1]]
+    results = [part_of_pattern(name, names) for name, names in zip(PATTERN_MAPS, chosen, strict=True)]
+    assert "<html" in dreval.compare(*results).report(tmp_path / "c.html").read_text("utf-8")

@@ -364,7 +364,7 @@ def test_labels_of_two_summaries_differ() -> None:
     summary = pairs_summary(["umap", "tsne"])
 
     assert re.findall(r"\\label\{(.*?)\}", summary.as_latex()) == ["tab:title-1", "tab:title-2"]
-    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex(label="wdbc")) == ["tab:wdbc-1", "tab:wdbc-2"]
+    assert re.findall(r"\\label\{(.*?)\}", summary.as_latex(label="tab:wdbc")) == ["tab:wdbc", "tab:wdbc-2"]
     for bad in ("a b", "", "x_{", 3):
         with pytest.raises(InputError, match="`label` must be letters"):
             summary.as_latex(label=bad)  # type: ignore[arg-type]

@@ -27,6 +27,7 @@ from dreval.report.comparison_view import (
     column_of,
     decisive_pairs,
     embedding_order,
+    equal_maps,
     measure_heading,
     measures_by_question,
     setting_suffix,
@@ -155,7 +156,8 @@ def comparison_settings(comparison: Comparison) -> str:
     recipe, pairs = comparison.recipe, comparison.pairs
     if comparison.families:
         pairs = pairs[pairs["test"] == recipe["decided_by"]]
-    n_tests, level = int(pairs["p_value"].notna().sum()), without_zero(f"{recipe['alpha']:g}")
+    is_test = pairs["p_value"].notna() & (pairs["family"] != "")  # two embeddings that are the same map have none
+    n_tests, level = int(is_test.sum()), without_zero(f"{recipe['alpha']:g}")
     tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
     adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
     baseline = f" against {recipe['baseline']}" if recipe.get("baseline") else ""
@@ -544,7 +546,10 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
     yield "Difference of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison) if has_letters else ()
     adjust = comparison.recipe["adjust"]
-    yield f"p of pairs {adjusted_by(adjust)}{' within this table and test' if adjust in ADJUSTMENTS else ''}."
+    scope = " within this table and test" if adjust in ADJUSTMENTS else ""
+    if scope and not comparison.families and equal_maps(comparison):
+        scope += "; embeddings that are the same map count once"
+    yield f"p of pairs {adjusted_by(adjust)}{scope}."
 
 
 def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -> Iterator[str]:

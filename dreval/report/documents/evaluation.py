@@ -825,13 +825,29 @@ def _replicate_notes(table: Any) -> Iterator[str]:
         yield f"Values are means over runs of the method: {counts}. Everything else refers to the first run."
 
 
+MAX_SCOPE_NAMES = 4  # embeddings that a note on intervals names before it counts
+
+
+def _interval_scopes(table: Any, part: Any) -> Iterator[str]:
+    """Yield the measures of some intervals, with the embeddings where others have intervals of another kind."""
+    names_by_measures: dict[tuple[str, ...], list[str]] = {}
+    for measure, rows in part.groupby("measure", sort=False):
+        others = table[(table["measure"] == measure) & (table["conf_method"] != "")]
+        names = tuple(dict.fromkeys(rows["embedding"]))
+        key = names if {*others["embedding"]} - {*names} else ()
+        names_by_measures.setdefault(key, []).append(measure_phrase(measure))
+    for names, measures in names_by_measures.items():
+        listed = ", ".join(names) if len(names) <= MAX_SCOPE_NAMES else f"{len(names)} embeddings"
+        yield f"{join_and(measures)} ({listed})" if names else ", ".join(measures)
+
+
 def printed_notes(results: Results, *, failures: bool = True, shell: bool = False) -> list[str]:
     """Return notes on the data, then those of rows, each once with its scope, then how to read."""
     recipe, table = results.recipe, results.table
     notes = [text for _, text in _weighted_notes(results, failures=failures)]
     methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
     for method, part in methods:
-        of = f" of {', '.join(map(measure_phrase, part['measure'].unique()))}" if len(methods) > 1 else ""
+        of = f" of {'; '.join(_interval_scopes(table, part))}" if len(methods) > 1 else ""
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():

@@ -182,7 +182,9 @@ class PanelGrid:
         head = HEAD_INCHES + HEAD_LINE_INCHES * head_lines
         row = head + height + below + GAP_INCHES
         step = cell + GAP_INCHES
-        columns = min(MAX_COLUMNS, count + (not reading.is_empty))
+        has_names_only = not reading.text and reading.bar is None
+        is_low = count == 1 and has_names_only and reading.height(cell) <= row / 3  # beside it half would be empty
+        columns = min(MAX_COLUMNS, count + (not reading.is_empty and not is_low))
         free_places = -count % columns
         is_beside = (
             bool(free_places)
@@ -193,7 +195,7 @@ class PanelGrid:
             columns = min(MAX_COLUMNS, count)
         rows = -(-count // columns)
         width = columns * step - GAP_INCHES + 2 * EDGE_INCHES
-        if not is_beside and not reading.is_empty:
+        if not is_beside and not reading.is_empty and not is_low:
             width = max(width, CELL_INCHES * 1.3 + 2 * EDGE_INCHES)
         across = width - 2 * EDGE_INCHES
         below_all = self._foot.height(across) if foot else 0.0

@@ -43,7 +43,11 @@ def latex(document: Document, label: str | None = None) -> str:
 
     The call and the notes are at the end, in small print.
     """
-    prefix = re.sub(r"[^a-z0-9]+", "-", document.title.lower()).strip("-") if label is None else _check_label(label)
+    if label is None:
+        title = re.sub(r"[^a-z0-9]+", "-", document.title.lower()).strip("-")
+        first_label, label = f"tab:{title}-1", f"tab:{title}"
+    else:
+        first_label = _check_label(label)
     pairs = [f"{latex_text(name)}: {latex_text(value, breaks=True)}" for name, value in document.header]
     header = "; ".join([*(latex_text(text, breaks=True) for text in document.about), *pairs])
     lead = [] if document.about else [latex_title(document.title)]
@@ -52,7 +56,7 @@ def latex(document: Document, label: str | None = None) -> str:
     for number, fitted in enumerate(fit_tables(document.tables), 1):
         caption = latex_title(fitted.table.title).rstrip(".")
         caption = ". ".join(filter(None, [title, caption] if number == 1 else [caption]))
-        tables.append(latex_table(fitted, f"{caption}.", f"tab:{prefix}-{number}"))
+        tables.append(latex_table(fitted, f"{caption}.", first_label if number == 1 else f"{label}-{number}"))
     parts = sorted(all_parts(document.parts), key=lambda part: isinstance(part, Code | Items))
     has_table, waiting = bool(tables), iter(tables)
     texts = [next(waiting) if isinstance(part, Table) else _latex_part(part) for part in parts]
