@@ -622,7 +622,7 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep:
     if not path.is_file():
         raise MissingFile("path", "must be an existing file", repr(str(path)), "Pass the path that `save` wrote.")
     if path.suffix != ".dreval" and not zipfile.is_zipfile(path):  # one that is cut short has the suffix
-        hint = "Saved files end in .dreval; evaluate data with Evaluation, or with dreval evaluate on the command line."
+        hint = "Save the result again; data are for Evaluation, or for dreval evaluate on the command line."
         raise InputError("path", "must be a file written by `save` of a result", repr(str(path)), hint)
     try:
         manifest, members = _read_members(path, path)
