@@ -210,7 +210,8 @@ def _adjust_distinct(pairs: pd.DataFrame, groups: Sequence[Sequence[str]], adjus
     leads = np.where(np.isclose(p, p[leads], rtol=1e-6, atol=0.0), leads, np.arange(len(pairs)))
     table = pairs.assign(family=pairs["family"].where(leads == np.arange(len(pairs)), ""))
     table = adjust_p_values(table, adjust)
-    return table.assign(p_adjusted=table["p_adjusted"].to_numpy()[leads], family=pairs["family"])
+    adjusted: pd.DataFrame = table.assign(p_adjusted=table["p_adjusted"].to_numpy()[leads], family=pairs["family"])
+    return adjusted
 
 
 def _test_margins(
