@@ -61,7 +61,7 @@ MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones a
 MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each question
 MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
 FIRST_WARNINGS = ("Do not read distances between clusters",)  # the cautions that matter most, before all others
-ALL_CAUTIONS = ".summary(full=True)"  # where all cautions are
+ALL_CAUTIONS = "summary(full=True)"  # where all cautions are
 LOWER_IS_BETTER = "lower is better"
 MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
 MIN_GAP = 2  # units of the last decimal by which the best value and the next one differ in a sentence

@@ -64,7 +64,9 @@ def test_the_summary_is_printed_to_stdout(run: Any) -> None:
     assert " ".join(out.split()).rpartition("Next: ")[0] == in_python
     second_output = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
     assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in second_output
-    in_full = f"{evaluation.summary(full=True)}\n".replace("ci='replicates'", "--ci replicates")
+    in_full = f"{evaluation.summary(full=True)}\n"
+    for word, option in {"ci='replicates'": "--ci replicates", "results.curve('r_nx')": "--plot"}.items():
+        in_full = in_full.replace(word, option)
     assert without_call(second_output) == without_call(in_full)
 
 
