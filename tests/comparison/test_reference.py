@@ -114,7 +114,9 @@ def test_the_data_change_nothing_else(evaluations):
         pd.testing.assert_frame_equal(results.compare().glance(), without_data.compare().glance())
         texts = [sentence(answer.text) for answer in verdict(read_results(results))]
         expected = [sentence(answer.text) for answer in verdict(read_results(without_data))]
-        assert texts == [*expected[:-1], f"{expected[-1]} data is the data, shown for reference only."]
+        cautions, others = expected[-1].rsplit(". ", 1)
+        assert others.endswith("more: summary(full=True).")
+        assert texts == [*expected[:-1], f"{cautions}. data is the data, shown for reference only. {others}"]
 
 
 def test_no_star_color_or_bold_marks_the_data(evaluations):
