@@ -514,7 +514,8 @@ def test_measures_have_the_same_names_everywhere(tmp_path):
     }
 
     assert len(titles) > 8
-    missing = {(kind, title) for kind, text in texts.items() for title in titles if title not in text}
+    in_full = {kind: text for kind, text in texts.items() if kind != "print"}
+    missing = {(kind, title) for kind, text in in_full.items() for title in titles if title not in text}
     assert missing == set()
     symbols = [column.symbol for column in read_results(results).by_goal if len(column.symbol) > 1]
     printed = [texts[kind] for kind in ("print", "LaTeX", "Markdown", "HTML", "comparison")]
