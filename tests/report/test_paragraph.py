@@ -274,7 +274,7 @@ def test_the_methods_have_the_settings_of_the_recipe(full_results: dreval.Result
         "Principal component analysis (Jolliffe, 2002) and Classical multidimensional scaling (Torgerson, 1952)",
         "Measures: trustworthiness (Venna and Kaski, 2001), local shape, free scale (local Procrustes R_C) (",
         f"k = {recipe['n_neighbors'][0]}, Euclidean distances in the data, random seed {recipe['random_state']}",
-        f"Intervals ({100 * recipe['conf_level']:g} %)",
+        f" ({100 * recipe['conf_level']:g} %): ",
         f"{table['n_resamples'].max()} permutations (Phipson and Smyth, 2010) and Holm's adjustment (Holm, 1979)",
         "multiple comparisons with the best (Hsu, 1981)",
     ):

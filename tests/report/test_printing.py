@@ -481,7 +481,7 @@ def test_tests_in_blocks_name_their_null_hypothesis() -> None:
     assert "dependence on age (HSIC within blocks) (" in " ".join(str(within).split())
     assert "within blocks" not in str(free)
     assert "within blocks" in only.paragraph("methods")
-    assert "independence of age within blocks" in only.paragraph()
+    assert "dependence of the embedding on age within blocks" in only.paragraph()
     assert "within blocks" not in free.paragraph("methods") + free.paragraph()
 
 
