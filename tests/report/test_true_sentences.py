@@ -109,7 +109,7 @@ def test_a_test_without_significance_does_not_imply_equality(five):
     rows = comparison_of_two.tidy()
     large = rows[rows["p_adjusted"] > ALPHA]
     assert len(large)
-    assert "no significant difference" in comparison_of_two.paragraph()
+    assert "no significant difference" in comparison_of_two.paragraph().lower()
 
 
 def test_a_note_on_equal_values_names_the_pair(five):
