@@ -589,7 +589,7 @@ def _borderline_findings(
     lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
     is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
-        tests = len(view.pair_p_values)
+        tests = view.pair_test_count
         numbers: dict[str, Any] = {"p_ranking": line.p_ranking, "p_compare": line.p_compare}
         numbers |= {"tests": tests} if tests > 1 else {}
         numbers |= {"measures": 1} if len(quoted.measures) == 1 else {}

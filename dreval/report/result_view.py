@@ -548,6 +548,13 @@ class ResultView:
         return {(measure, parameters, frozenset(pair)): float(p) for measure, parameters, *pair, p in rows}
 
     @cached_property
+    def pair_test_count(self) -> int:
+        """The number of tests of pairs over which p is adjusted; embeddings that are the same map count once."""
+        copied = {name: names[0] for names in self.same_maps for name in names}
+        pairs = {(*key, frozenset(copied.get(name, name) for name in pair)) for *key, pair in self.pair_p_values}
+        return sum(len(pair) > 1 for *_, pair in pairs)
+
+    @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:
         """The families of columns that were run at more than one number of neighbors."""
         families = {

@@ -292,7 +292,7 @@ def _key_sentence(view: ResultView, findings: Sequence[Finding], write: Writer) 
         over = f" over {independent_unit(view.recipe)}" if view.recipe.get("groups") else ""
         parts.append(f"brackets: {view.level} intervals{over}")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
-        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(len(view.pair_p_values), "test"))
+        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(view.pair_test_count, "test"))
         is_one_sided = any({"p", "p_ranking"} & {*finding.numbers} for finding in findings)
         parts += ["best: 5 % level for each measure, not adjusted over measures"] * write.detail.minor
         has_pairs = write.detail.next_p or any(finding.kind == "result.no_difference" for finding in findings)
