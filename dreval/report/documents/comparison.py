@@ -48,7 +48,7 @@ from dreval.report.format import (
     probability,
     without_zero,
 )
-from dreval.report.result_view import Column, independent_unit, target_text
+from dreval.report.result_view import Column, independent_unit, same_maps, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -156,8 +156,14 @@ def comparison_settings(comparison: Comparison) -> str:
     recipe, pairs = comparison.recipe, comparison.pairs
     if comparison.families:
         pairs = pairs[pairs["test"] == recipe["decided_by"]]
-    is_test = pairs["p_value"].notna() & (pairs["family"] != "")  # two embeddings that are the same map have none
-    n_tests, level = int(is_test.sum()), without_zero(f"{recipe['alpha']:g}")
+    pairs = pairs[pairs["p_value"].notna() & (pairs["family"] != "")]  # two embeddings that are the same map have none
+    n_tests = len(pairs)
+    if comparison.results is not None and not comparison.families:
+        copied = {name: names[0] for names in same_maps(comparison.results) for name in names}
+        maps = (pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second"))
+        both = map(frozenset, zip(*maps, strict=True))
+        n_tests = len(set(zip(pairs["measure"], pairs["parameters"], both, strict=True)))
+    level = without_zero(f"{recipe['alpha']:g}")
     tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
     adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
     baseline = f" against {recipe['baseline']}" if recipe.get("baseline") else ""
