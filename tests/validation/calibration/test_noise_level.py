@@ -49,7 +49,7 @@ def nearness(X, Y):
 @pytest.mark.parametrize("design", DESIGNS)
 def test_level_of_independent_columns(design, statistic, n_simulations):
     runs = n_simulations(1000)
-    p_values, options = [], {"statistic": statistic, "n_neighbors": 4, "n_replicates": REPLICATES}
+    p_values, options = [], {"measure": statistic, "n_neighbors": 4, "n_replicates": REPLICATES}
     for run in range(runs):
         X = DESIGNS[design](np.random.default_rng([run, len(design)]))
         test = dreval.noise_test(X, principal, random_state=run, **options)
