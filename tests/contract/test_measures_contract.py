@@ -188,7 +188,8 @@ def test_a_perfect_copy_is_best(name, pair):
         if len(X) < (12 if name == "clisi" else 6):
             return
     unit = np.ptp(X) ** 2 if math.isinf(card.bounds[1]) else 1.0
-    error = 1e-8 if name == "local_area_spread" else 1e-12  # its neighborhoods may be nearly on a line
+    # Neighborhoods of local_area_spread may be nearly on a line; clisi has small weights of points of other classes.
+    error = 1e-8 if name in {"local_area_spread", "clisi"} else 1e-12
     assert _value(name, X, X, **labels) == pytest.approx(best, abs=error * max(unit, 1.0))
 
 
