@@ -15,8 +15,8 @@ ROOT = Path(__file__).resolve().parent.parent
 VIGNETTES = str(ROOT / "vignettes")
 sys.path.insert(0, VIGNETTES)
 # for scripts next to pages
-os.environ["DREVAL_NOTICES"] = "0"  # pages have no line on loops that are compiled
 os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [VIGNETTES, os.environ.get("PYTHONPATH")]))
+os.environ["DREVAL_NOTICES"] = "0"  # pages have no line on loops that are compiled
 
 from dreval import __version__
 
