@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_float, check_names, check_one_of, describe, keywords_checked
+from dreval._check import FloatArray, IntArray, check_float, check_names, check_one_of, describe, keywords_checked
 from dreval._random import root_seed, stream
 from dreval.comparison.combine import combined, on_same_data
 from dreval.comparison.families import TABLE_SUFFIXES, families, gather, names_hint, of_measures
@@ -192,22 +192,37 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     return margins
 
 
+def lead_places(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> IntArray:
+    """Return for each pair the place of the first pair that tests the same hypothesis.
+
+    These are pairs of the copies of one map, which ``groups`` lists, with the same third map, whose p-values agree up
+    to rounding.
+    """
+    copied = {name: names[0] for names in groups for name in names}
+    both = zip(*(pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second")), strict=True)
+    places: dict[tuple[str, str, frozenset[str]], int] = {}
+    keys = zip(pairs["measure"], pairs["parameters"], map(frozenset, both), strict=True)
+    leads = np.array([places.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)
+    p = pairs["p_value"].to_numpy()
+    return np.where(np.isclose(p, p[leads], rtol=1e-6, atol=0.0), leads, np.arange(len(pairs)))
+
+
+def count_tests(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> int:
+    """Return over how many tests of pairs p-values are adjusted."""
+    is_lead = lead_places(pairs, groups) == np.arange(len(pairs))
+    return int((is_lead & pairs["p_value"].notna() & (pairs["family"] != "")).sum())
+
+
 def _adjust_distinct(pairs: pd.DataFrame, groups: Sequence[Sequence[str]], adjust: str | None) -> pd.DataFrame:
     """Return the pairs with adjusted p-values, to which the copies of one map contribute once.
 
-    A pair of two copies has no difference to test, so it belongs to no family. Pairs of two copies with the same third
-    map test the same hypothesis: if their p-values agree up to rounding, the first is adjusted, and all have its
-    adjusted p.
+    A pair of two copies has no difference to test, so it belongs to no family. Of pairs that test the same hypothesis
+    the first is adjusted, and all have its adjusted p.
     """
     copied = {name: names[0] for names in groups for name in names}
     maps = [pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second")]
     pairs = pairs.assign(family=pairs["family"].where(maps[0] != maps[1], ""))
-    both = zip(*maps, strict=True)
-    keys = [*zip(pairs["measure"], pairs["parameters"], map(frozenset, both), strict=True)]
-    places: dict[tuple[str, str, frozenset[str]], int] = {}
-    leads = np.array([places.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.intp)
-    p = pairs["p_value"].to_numpy()
-    leads = np.where(np.isclose(p, p[leads], rtol=1e-6, atol=0.0), leads, np.arange(len(pairs)))
+    leads = lead_places(pairs, groups)
     table = pairs.assign(family=pairs["family"].where(leads == np.arange(len(pairs)), ""))
     table = adjust_p_values(table, adjust)
     adjusted: pd.DataFrame = table.assign(p_adjusted=table["p_adjusted"].to_numpy()[leads], family=pairs["family"])

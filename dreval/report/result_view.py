@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval.comparison.compare import comparable, compare_pairs
+from dreval.comparison.compare import comparable, compare_pairs, count_tests
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
@@ -550,9 +550,7 @@ class ResultView:
     @cached_property
     def pair_test_count(self) -> int:
         """The number of tests of pairs over which p is adjusted; embeddings that are the same map count once."""
-        copied = {name: names[0] for names in self.same_maps for name in names}
-        pairs = {(*key, frozenset(copied.get(name, name) for name in pair)) for *key, pair in self.pair_p_values}
-        return sum(len(pair) > 1 for *_, pair in pairs)
+        return 0 if self.comparison is None else count_tests(self.comparison.pairs, self.same_maps)
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:

@@ -163,7 +163,7 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
     assert f"HSIC rejects independence of labels for pca and mds (largest adjusted p = {format_p(below.max())})" in text
     assert text.endswith(
         "Brackets: 95 % intervals; best: 5 % level for each measure, not adjusted over measures; "
-        "pairwise p: Holm over 6 tests."
+        "pairwise p: Holm over 2 tests."
     )
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.compare import TEST_NAMES
+from dreval.comparison.compare import TEST_NAMES, count_tests
 from dreval.glossary import format_number, format_p
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
@@ -157,12 +157,8 @@ def comparison_settings(comparison: Comparison) -> str:
     if comparison.families:
         pairs = pairs[pairs["test"] == recipe["decided_by"]]
     pairs = pairs[pairs["p_value"].notna() & (pairs["family"] != "")]  # two embeddings that are the same map have none
-    n_tests = len(pairs)
-    if comparison.results is not None and not comparison.families:
-        copied = {name: names[0] for names in same_maps(comparison.results) for name in names}
-        maps = (pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second"))
-        both = map(frozenset, zip(*maps, strict=True))
-        n_tests = len(set(zip(pairs["measure"], pairs["parameters"], both, strict=True)))
+    groups = same_maps(comparison.results) if comparison.results is not None and not comparison.families else ()
+    n_tests = count_tests(pairs, groups)
     level = without_zero(f"{recipe['alpha']:g}")
     tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
     adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
