@@ -229,7 +229,7 @@ def test_a_name_is_looked_up_in_obsm_first(ad: ModuleType, tmp_path: Path) -> No
         assert {"isomap coordinates obsm['X_isomap']", "run method isomap"} <= set(rows)
         assert "'isomap': 'X_isomap'" in results.recipe["call"]
         assert "'run', 'method:isomap', n_neighbors=6" in results.recipe["call"]
-        assert labeled in str(results.summary()).replace("\n    ", " ")
+        assert labeled in " ".join(str(results.summary(full=True)).split())
         assert "X_isomap" in ev._repr_html_()
     assert dreval.embed(cells, "isomap", n_neighbors=6).method == "isomap"
     row = ev.with_embedding("e", "isomap", n_neighbors=5).run("stress", None, None).table.iloc[-1]

@@ -71,4 +71,4 @@ def test_stored_maps_are_scored_by_their_names(cells: Any, name: str) -> None:
 def test_dimensions_are_those_of_the_matrix(cells: Any) -> None:
     """Intrinsic dimension and parallel analysis of AnnData."""
     for of in (dreval.intrinsic_dimension, dreval.parallel_analysis):
-        pd.testing.assert_frame_equal(of(cells, random_state=0).table, of(cells.X, random_state=0).table)
+        pd.testing.assert_frame_equal(of(cells, random_state=0).tidy(), of(cells.X, random_state=0).tidy())
