@@ -156,8 +156,7 @@ def _reason_against(task: MeasureTask, stratum: Stratum) -> Note | None:
 def _of_part(task: MeasureTask) -> MeasureTask:
     """Return the task at the same scale on two thirds of the points."""
     k = task.parameters.get("n_neighbors")
-    parameters = task.parameters if k is None else {**task.parameters, "n_neighbors": neighbors_of_part(k)}
-    return replace(task, parameters=parameters)
+    return task if k is None else task.with_neighbors(neighbors_of_part(k))
 
 
 def _row_left_out(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
@@ -168,6 +167,4 @@ def _row_left_out(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
 def _with_reason(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> EmbeddingOutcome:
     """Return the outcome with a note on why the interval of a measure is that of the delete-one jackknife."""
     row = _row_left_out(outcome, task.key)
-    if row is None or row.interval is None:
-        return outcome
-    return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason))})
+    return outcome if row is None or row.interval is None else outcome.with_reason([task], reason)

@@ -169,6 +169,38 @@ def with_intervals(
     return tuple(map(with_interval, points))
 
 
+def with_bands_of_groups(
+    curves: Sequence[Curve],
+    lines: Mapping[str, FloatArray],
+    n: int,
+    level: float,
+    seed: int,
+    freedom: float | None = None,
+) -> tuple[Curve, ...]:
+    """Return the curves with pointwise intervals and bands, from their lines (P, g, K) without each group by measure.
+
+    They end where the lines do, at half of the points that remain without the largest group. ``freedom`` are the
+    degrees of freedom if they are not g - 1.
+    """
+
+    def with_band(curve: Curve) -> Curve:
+        numbers = lines.get(curve.measure)
+        if numbers is None or not numbers.shape[2]:
+            return curve
+        groups, top = numbers.shape[1:]
+        bounds = MEASURES.card(curve.measure).bounds
+        se = np.sqrt(jackknife_variance(numbers.swapaxes(0, 1)).mean(axis=0))
+        degrees = groups - 1 if freedom is None else freedom
+        points = with_intervals(curve.points, np.arange(1, top + 1), se, degrees, bounds, level)
+        ks = curve_numbers(n)
+        ks = ks[ks <= top]
+        spread = Spread(ks, numbers[:, :, ks - 1], n, freedom)
+        rng = stream(seed, "band", curve.embedding, curve.measure)
+        return replace(curve, points=points, spread=spread).with_band(bounds, level, rng)
+
+    return tuple(map(with_band, curves))
+
+
 def _with_anchor_intervals(
     points: Points,
     spread: Spread,

@@ -9,22 +9,18 @@ from typing import Any
 import numpy as np
 
 from dreval._check import FloatArray, IntArray
-from dreval._random import stream
 from dreval.errors import DrevalError
-from dreval.evaluation.curves import Curve, Spread, with_intervals
+from dreval.evaluation.curves import with_bands_of_groups
 from dreval.evaluation.plan import MeasureTask
 from dreval.evaluation.progress import NESTED, Advance, Step
 from dreval.evaluation.rows import EmbeddingOutcome, GroupValues, Key, MeasureRow, view_for_measure, views_for
 from dreval.geometry.blocks import ALL_RANKS, View
 from dreval.geometry.pairs import set_parent
-from dreval.geometry.ranks import curve_numbers
 from dreval.geometry.view import view_of_part
 from dreval.inference.groups import MIN_GROUPS, GroupDesign, effective_text, group_interval, neighbors_without
-from dreval.inference.intervals import jackknife_variance
 from dreval.inputs.data import Data
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, note, note_from_error
-from dreval.registry import MEASURES
 
 Values = dict[str, list[list[float | Note]]]  # by embedding: for each group left out, the value of each task
 
@@ -79,7 +75,7 @@ class GroupJackknife:
             if reason is None:
                 tested.append(task)
             else:
-                results = {name: _with_note(outcome, task, reason) for name, outcome in results.items()}
+                results = {name: outcome.with_reason([task], reason) for name, outcome in results.items()}
         bands = [task for task in curves if task.card.smooth and self.rows is None and not designs[False].few]
         if not tested and not bands:
             return results
@@ -91,7 +87,9 @@ class GroupJackknife:
                 design = designs["labels" in task.card.needs]
                 left_out = [values[name][part][at] for part in design.parts]
                 outcome = self._with_interval(outcome, task, left_out, design)
-            results[name] = self._with_bands(outcome, lines[name], designs[False])
+            of_curves = {measure: _stacked(of_curve) for measure, of_curve in lines[name].items()}
+            settings = self.data.n, self.level, self.seed, designs[False].freedom
+            results[name] = replace(outcome, curves=with_bands_of_groups(outcome.curves, of_curves, *settings))
         return results
 
     def _without_groups(
@@ -133,42 +131,14 @@ class GroupJackknife:
             return outcome
         reasons = [value for value in left_out if isinstance(value, Note)]
         if reasons:  # a class may vanish with a group, or its points may be too few for k
-            return _with_note(outcome, task, note("interval.group", reason=reasons[0]))
+            return outcome.with_reason([task], note("interval.group", reason=reasons[0]))
         numbers = np.array(left_out, dtype=np.float64)
         if not np.isfinite(numbers).all():
-            return _with_note(outcome, task, note("interval.undefined"))
+            return outcome.with_reason([task], note("interval.undefined"))
         bounds, size = row.card.bounds, row.chance_size
         interval = group_interval(row.value, numbers, design.freedom, bounds, size, self.level)
         rows: dict[Key, MeasureRow] = {row.key: row.with_interval(interval, "inference.fixed")}
         return replace(outcome.with_rows(rows), groups=(*outcome.groups, GroupValues.of(row, numbers[None])))
-
-    def _with_bands(
-        self, outcome: EmbeddingOutcome, lines: Mapping[str, Sequence[FloatArray]], design: GroupDesign
-    ) -> EmbeddingOutcome:
-        """Return the outcome with pointwise intervals and bands of its curves, from the lines without each group."""
-
-        def with_band(curve: Curve) -> Curve:
-            if not lines.get(curve.measure):
-                return curve
-            top = min(map(len, lines[curve.measure]))
-            numbers = np.array([line[:top] for line in lines[curve.measure]])
-            ks = curve_numbers(self.data.n)
-            ks = ks[ks <= top]
-            if not len(ks):
-                return curve
-            bounds, se = MEASURES.card(curve.measure).bounds, np.sqrt(jackknife_variance(numbers))
-            points = with_intervals(curve.points, np.arange(1, top + 1), se, design.freedom, bounds, self.level)
-            spread = Spread(ks, numbers[None][:, :, ks - 1], self.data.n, design.freedom)
-            rng = stream(self.seed, "band", curve.embedding, curve.measure)
-            return replace(curve, points=points, spread=spread).with_band(bounds, self.level, rng)
-
-        return replace(outcome, curves=tuple(map(with_band, outcome.curves)))
-
-
-def _with_note(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> EmbeddingOutcome:
-    """Return the outcome with a note on why a measure has no interval."""
-    rows = [row for row in outcome.rows_of([task]) if row is not None]
-    return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason)) for row in rows})
 
 
 def _scaled(task: MeasureTask, design: GroupDesign, part: int) -> tuple[list[MeasureTask], float, float]:
@@ -182,8 +152,7 @@ def _scaled(task: MeasureTask, design: GroupDesign, part: int) -> tuple[list[Mea
         return [task], 0.0, factor
     low, high, weight = neighbors_without(int(k), design.sizes, part)
     ks = [low] if high == low else [low, high]
-    tasks = [replace(task, parameters={**task.parameters, "n_neighbors": number}) for number in ks]
-    return tasks, weight, factor
+    return [task.with_neighbors(number) for number in ks], weight, factor
 
 
 def _interpolated(view: View, tasks: Sequence[MeasureTask], weight: float, factor: float) -> float | Note:
@@ -195,6 +164,12 @@ def _interpolated(view: View, tasks: Sequence[MeasureTask], weight: float, facto
     except DrevalError as error:
         return note_from_error(error)
     return factor * (values[0] if len(values) == 1 else (1 - weight) * values[0] + weight * values[1])
+
+
+def _stacked(lines: Sequence[FloatArray]) -> FloatArray:
+    """Return the lines of a curve as one array (1, g, K), which ends where the shortest one does."""
+    top = min(map(len, lines))
+    return np.array([[line[:top] for line in lines]])
 
 
 def _scaled_line(line: FloatArray, design: GroupDesign, part: int, n: int) -> FloatArray:

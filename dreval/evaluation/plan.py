@@ -79,6 +79,10 @@ class MeasureTask:
         fewest = 0 if self.card.interval_from is None else self.card.interval_from(**self.parameters)
         return note("interval.too_few", n=n, least=fewest) if n < fewest else None
 
+    def with_neighbors(self, k: int) -> MeasureTask:
+        """Return the task with k neighbors."""
+        return replace(self, parameters={**self.parameters, "n_neighbors": k})
+
     @property
     def needs_groups(self) -> bool:
         """Whether an interval for the population is computed from groups of points that are left out."""

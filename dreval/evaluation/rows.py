@@ -192,6 +192,11 @@ class EmbeddingOutcome:
         rows = (row_of[task.key] for task in tasks)
         return [row if row.has_value else None for row in rows]
 
+    def with_reason(self, tasks: Sequence[MeasureTask], reason: Note) -> EmbeddingOutcome:
+        """Return the outcome with a note on the intervals of some measures that have a value."""
+        rows = [row for row in self.rows_of(tasks) if row is not None]
+        return self.with_rows({row.key: replace(row, notes=(*row.notes, reason)) for row in rows})
+
     def cells(self) -> list[dict[str, Any]]:
         """Return the rows of the table: measures, tests, and further runs of the method."""
         shared = {"n_components": self.n_components, "seconds": self.seconds}

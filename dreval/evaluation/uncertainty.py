@@ -15,7 +15,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
 from dreval.evaluation.crossing import CrossJackknife
-from dreval.evaluation.curves import Curve, Spread, with_intervals
+from dreval.evaluation.curves import with_bands_of_groups
 from dreval.evaluation.grouping import GroupJackknife
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.progress import GROUPED, HALVES, RUNS, Advance, Step
@@ -30,11 +30,10 @@ from dreval.evaluation.rows import (
 )
 from dreval.geometry.blocks import View, random_groups
 from dreval.geometry.pairs import measured_pairs, pairs_of, set_parent
-from dreval.geometry.ranks import curve_numbers, share_coranking
+from dreval.geometry.ranks import share_coranking
 from dreval.geometry.view import view_without_group
 from dreval.inference.intervals import (
     halves_interval,
-    jackknife_variance,
     mean_interval,
     partitions_interval,
     smaller_group,
@@ -46,7 +45,6 @@ from dreval.inputs.source import Source
 from dreval.inputs.source_kinds import seed_of
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, note, note_from_error
-from dreval.registry import MEASURES
 from dreval.storage.embeddings import EmbeddingCache
 
 MIN_POINTS_FOR_HALVES = 6
@@ -101,7 +99,7 @@ class ResampledIntervals:
             return outcomes
         for name, reason in self.intervals.reasons.items():
             if name in outcomes:
-                outcomes[name] = _with_reason(outcomes[name], self.tasks, reason)
+                outcomes[name] = outcomes[name].with_reason(self.tasks, reason)
         for name in self._names_of_kind("seeds", outcomes):
             runs = self._values_of_seeds(name, advance)
             outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.level)
@@ -134,7 +132,7 @@ class ResampledIntervals:
         grouped = [task for task in self.tasks if task.interval_obstacle(n) is None and task.needs_groups]
         single = [task for task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         large = [task for task in grouped if task.parameters.get("n_neighbors", 0) > max_neighbors]
-        results = {name: _with_reason(outcomes[name], large, note("interval.large_k")) for name in names}
+        results = {name: outcomes[name].with_reason(large, note("interval.large_k")) for name in names}
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
         if not (names and (single or curves)):
             return results
@@ -143,7 +141,8 @@ class ResampledIntervals:
         for name in names:
             of_tasks, of_curves = values[name]
             results[name] = with_partition_intervals(results[name], single, of_tasks, self.level)
-            results[name] = with_partition_bands(results[name], of_curves, n, self.level, self.seed)
+            bands = with_bands_of_groups(results[name].curves, of_curves, n, self.level, self.seed)
+            results[name] = replace(results[name], curves=bands)
         return results
 
     def _values_without_groups(
@@ -266,12 +265,6 @@ def task_values(view: View, tasks: Sequence[MeasureTask]) -> Values:
     return values
 
 
-def _with_reason(outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], reason: Note) -> EmbeddingOutcome:
-    """Return the outcome with a note on why its rows have no interval."""
-    rows = [row for row in outcome.rows_of(tasks) if row is not None]
-    return outcome.with_rows({row.key: replace(row, notes=(*row.notes, reason)) for row in rows})
-
-
 def with_partition_intervals(
     outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], values: Sequence[Sequence[Values]], level: float
 ) -> EmbeddingOutcome:
@@ -299,32 +292,6 @@ def with_partition_intervals(
         rows[row.key] = row.with_interval(interval, "inference.fixed")
         groups.append(GroupValues.of(row, numbers))
     return replace(outcome.with_rows(rows), groups=tuple(groups))
-
-
-def with_partition_bands(
-    outcome: EmbeddingOutcome, lines: Mapping[str, FloatArray], n: int, level: float, seed: int
-) -> EmbeddingOutcome:
-    """Return the outcome with pointwise intervals and bands of curves over random partitions.
-
-    They end at half of the points that remain without the largest group. ``lines`` are the curves (P, g, K) without
-    each group, by measure.
-    """
-
-    def with_band(curve: Curve) -> Curve:
-        numbers = lines.get(curve.measure)
-        if numbers is None or not numbers.shape[2]:
-            return curve
-        groups, top = numbers.shape[1:]
-        bounds = MEASURES.card(curve.measure).bounds
-        se = np.sqrt(jackknife_variance(numbers.swapaxes(0, 1)).mean(axis=0))
-        points = with_intervals(curve.points, np.arange(1, top + 1), se, groups - 1, bounds, level)
-        ks = curve_numbers(n)
-        ks = ks[ks <= top]
-        spread = Spread(ks, numbers[:, :, ks - 1], n)
-        rng = stream(seed, "band", curve.embedding, curve.measure)
-        return replace(curve, points=points, spread=spread).with_band(bounds, level, rng)
-
-    return replace(outcome, curves=tuple(map(with_band, outcome.curves)))
 
 
 def with_replicate_intervals(
@@ -421,4 +388,4 @@ def _views_without_groups(view: View, tasks: Sequence[MeasureTask]) -> list[View
 def _halved(task: MeasureTask, n: int) -> MeasureTask:
     """Return the task at the same scale on half of the points."""
     k = task.parameters.get("n_neighbors")
-    return task if k is None else replace(task, parameters={**task.parameters, "n_neighbors": half_neighbors(k, n)})
+    return task if k is None else task.with_neighbors(half_neighbors(k, n))
