@@ -104,7 +104,9 @@ def knn_accuracy(
     With ``n_splits`` the neighbors are the nearest points outside the fold of the point (all such points where fewer
     than k are left). Folds are stratified by class and shuffled by the seed, the same for every embedding. They are
     dealt out class by class, in the order of the classes (text by the alphabet), so that classes with other names may
-    have other folds. Values and p-values then depend on the seed.
+    have other folds. Values and p-values then depend on the seed. In an evaluation with ``groups=`` the folds are the
+    groups: neighbors are those from other groups, since cells of one donor or pages of one document resemble each
+    other.
 
     See Also
     --------
@@ -467,8 +469,7 @@ def label_retrieval_auc(view: View) -> tuple[FloatArray, Notes]:
 
     where :math:`P_i` are the pairs of another point j of the class of i and a point l of another class. There is no k:
     all points of the class are used. The data are not used. The only point of a class contributes one half. At least
-    two classes are required, and fewer than points. In an evaluation with ``groups=`` the folds are the groups:
-    neighbors are those from other groups, since cells of one donor or pages of one document resemble each other.
+    two classes are required, and fewer than points.
 
     See Also
     --------
