@@ -34,7 +34,7 @@ from dreval.comparison.tables import (
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
-from dreval.inference.groups import MIN_GROUPS, effective_text, group_interval
+from dreval.inference.groups import few_groups_note, group_interval, is_few
 from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
     ROUNDING,
@@ -192,16 +192,21 @@ def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
     return margins
 
 
+def _map_pairs(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:
+    """Return the two maps of each pair: copies of a map, which ``groups`` lists, have the name of the first of them."""
+    copied = {name: names[0] for names in groups for name in names}
+    first, second = (pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second"))
+    return list(zip(first, second, strict=True))
+
+
 def lead_places(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> IntArray:
     """Return for each pair the place of the first pair that tests the same hypothesis.
 
     These are pairs of the copies of one map, which ``groups`` lists, with the same third map, whose p-values agree up
     to rounding.
     """
-    copied = {name: names[0] for names in groups for name in names}
-    both = zip(*(pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second")), strict=True)
     places: dict[tuple[str, str, frozenset[str]], int] = {}
-    keys = zip(pairs["measure"], pairs["parameters"], map(frozenset, both), strict=True)
+    keys = zip(pairs["measure"], pairs["parameters"], map(frozenset, _map_pairs(pairs, groups)), strict=True)
     leads = np.array([places.setdefault(key, place) for place, key in enumerate(keys)], dtype=np.int64)
     p = pairs["p_value"].to_numpy()
     return np.where(np.isclose(p, p[leads], rtol=1e-6, atol=0.0), leads, np.arange(len(pairs)))
@@ -219,9 +224,8 @@ def _adjust_distinct(pairs: pd.DataFrame, groups: Sequence[Sequence[str]], adjus
     A pair of two copies has no difference to test, so it belongs to no family. Of pairs that test the same hypothesis
     the first is adjusted, and all have its adjusted p.
     """
-    copied = {name: names[0] for names in groups for name in names}
-    maps = [pairs[side].map(lambda name: copied.get(name, name)) for side in ("first", "second")]
-    pairs = pairs.assign(family=pairs["family"].where(maps[0] != maps[1], ""))
+    differ = [first != second for first, second in _map_pairs(pairs, groups)]
+    pairs = pairs.assign(family=pairs["family"].where(np.array(differ, np.bool_), ""))
     leads = lead_places(pairs, groups)
     table = pairs.assign(family=pairs["family"].where(leads == np.arange(len(pairs)), ""))
     table = adjust_p_values(table, adjust)
@@ -324,13 +328,9 @@ class Setting:
     effective: float = math.inf
     n_groups: int = 0
 
-    @property
-    def few_groups(self) -> Note | None:
-        """The reason why there is no test over groups of points, if there are too few."""
-        if self.effective >= MIN_GROUPS - 1e-9:
-            return None
-        extent = effective_text(self.n_groups, self.effective)
-        return note("interval.few_groups", of="pair", groups=self.n_groups, extent=extent, least=MIN_GROUPS)
+    def few_groups(self, of: str) -> Note | None:
+        """Return why there is no pair or best set (``of``) over groups of points, if there are too few."""
+        return few_groups_note(self.n_groups, self.effective, of) if is_few(self.effective) else None
 
     @property
     def size(self) -> float:
@@ -480,8 +480,8 @@ def _pair(setting: Setting, first: str, second: str, alpha: float, margin: float
         reason = note("inference.no_interval", of="pair", embeddings=lacking) if lacking else targets
         return Outcome(notes=(reason,)).row(**row)
     interval: Interval | None = None
-    if kind == "groups" and setting.few_groups is not None:
-        return Outcome(notes=(setting.few_groups,)).row(**row)
+    if kind == "groups" and (few_groups := setting.few_groups("pair")) is not None:
+        return Outcome(notes=(few_groups,)).row(**row)
     if {first, second} <= setting.exact:
         return Outcome(se=0.0, interval=(difference, difference), notes=(note("inference.exact"),)).row(**row)
     if kind == "anchors" and len(differences) > 1:

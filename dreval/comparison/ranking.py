@@ -184,9 +184,8 @@ def _covariance(setting: Setting, names: list[str]) -> tuple[FloatArray, FloatAr
     targets = note("inference.targets", of=BEST_SET)
     no_interval = note("inference.no_interval", of=BEST_SET, embeddings=())
     reasons = {name: targets if kinds[name] not in ("", kind) else no_interval for name in names}
-    if kind == "groups" and setting.few_groups is not None:
-        reasons = dict.fromkeys(names, setting.few_groups.with_values(of=BEST_SET))
-        return np.zeros((len(names), len(names))), None, math.inf, reasons
+    if kind == "groups" and (reason := setting.few_groups(BEST_SET)) is not None:
+        return np.zeros((k, k)), None, math.inf, dict.fromkeys(names, reason)
     if kind == "anchors" and not any(name in setting.points for name in names):
         reasons = dict.fromkeys(names, note("inference.missed", of=BEST_SET))
     covariance, errors, freedom = np.zeros((k, k)), None, math.inf

@@ -17,7 +17,7 @@ from dreval.evaluation.rows import EmbeddingOutcome, GroupValues, Key, MeasureRo
 from dreval.geometry.blocks import ALL_RANKS, View
 from dreval.geometry.pairs import set_parent
 from dreval.geometry.view import view_of_part
-from dreval.inference.groups import MIN_GROUPS, GroupDesign, effective_text, group_interval, neighbors_without
+from dreval.inference.groups import GroupDesign, few_groups_note, group_interval, neighbors_without
 from dreval.inputs.data import Data
 from dreval.measures.core import answer, curve_values
 from dreval.records.notes import Note, note, note_from_error
@@ -31,12 +31,6 @@ def design_of(data: Data, *, labeled: bool = False) -> GroupDesign:
         raise RuntimeError("the data have no groups")
     used = data.labels.has_label if labeled and data.labels is not None else None
     return GroupDesign.of(data.groups.codes, used)
-
-
-def few_groups(design: GroupDesign, groups: int, of: str) -> Note:
-    """Return the note that there are too few groups for an interval, a pair or a best set (``of``)."""
-    extent = effective_text(groups, design.effective)
-    return note("interval.few_groups", of=of, groups=groups, extent=extent, least=MIN_GROUPS)
 
 
 @dataclass(frozen=True)
@@ -69,7 +63,7 @@ class GroupJackknife:
             if not task.card.smooth:
                 reason = note("interval.jumps", reason=task.card.jumps)
             elif design.few:
-                reason = few_groups(design, count, "interval")
+                reason = few_groups_note(count, design.effective, "interval")
             elif self.rows is not None and self.data.n > ALL_RANKS:
                 reason = note("interval.groups_streamed", most=ALL_RANKS)
             if reason is None:

@@ -16,9 +16,11 @@ import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
 from dreval.inference.intervals import LEVEL, Interval, beyond_rounding, jackknife_variance, student_interval
+from dreval.records.notes import Note, note
 
 MIN_GROUPS = 5  # effective number of groups below which there is no interval and no test
 FEW_GROUPS = 10  # effective number below which a note says how few there are
+MIN_HALVED_GROUPS = 6  # of which random halves are taken
 MAX_LEFT_OUT = 50  # groups that are left out one by one; of more, bundles of groups are left out
 
 
@@ -68,6 +70,17 @@ def bundles(sizes: IntArray) -> IntArray:
     return codes
 
 
+def is_few(effective: float) -> bool:
+    """Return whether an effective number of groups is too small for an interval or a test."""
+    return effective < MIN_GROUPS - 1e-9
+
+
+def few_groups_note(groups: int, effective: float, of: str) -> Note:
+    """Return the note that there are too few groups for an interval, a pair or a best set (``of``)."""
+    extent = effective_text(groups, effective)
+    return note("interval.few_groups", of=of, groups=groups, extent=extent, least=MIN_GROUPS)
+
+
 @dataclass(frozen=True)
 class GroupDesign:
     """Which points the jackknife leaves out together, and its degrees of freedom.
@@ -79,7 +92,7 @@ class GroupDesign:
     sizes : ndarray (B,)
         Number of points of each part that are used; 0 for a part without a label.
     effective : float
-        Effective number of groups.
+        Effective number of groups, or of bundles, which is smaller.
     """
 
     codes: IntArray
@@ -92,8 +105,7 @@ class GroupDesign:
         codes = bundles(np.bincount(groups))[groups]
         weights = np.ones(len(groups), np.int64) if used is None else used.astype(np.int64)
         sizes = np.bincount(codes, weights=weights).astype(np.int64)
-        group_sizes = np.bincount(groups, weights=weights).astype(np.int64)
-        return cls(codes, sizes, min(effective_count(group_sizes), effective_count(sizes)))
+        return cls(codes, sizes, effective_count(sizes))
 
     @property
     def count(self) -> int:
@@ -113,7 +125,7 @@ class GroupDesign:
     @property
     def few(self) -> bool:
         """Whether there are too few groups for an interval or a test."""
-        return self.effective < MIN_GROUPS - 1e-9
+        return is_few(self.effective)
 
 
 def half_of_groups(groups: IntArray, rng: np.random.Generator) -> IntArray:

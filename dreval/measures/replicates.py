@@ -28,7 +28,7 @@ from dreval.geometry.procrustes import (
     variance_score,
 )
 from dreval.geometry.view import Reads, make_views
-from dreval.inference.groups import half_of_groups
+from dreval.inference.groups import MIN_HALVED_GROUPS, half_of_groups
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import (
     Over,
@@ -50,7 +50,6 @@ OVER = ("auto", "seeds", "halves", "both", "groups")
 N_FIXED_POINTS = 50  # points to which distances are compared for the global variation
 CONF_LEVEL = 0.95
 MIN_HALVED_POINTS = 40  # for halves
-MIN_HALVED_GROUPS = 6  # of which halves are
 SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer common points than k is chosen for
 
 

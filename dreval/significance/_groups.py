@@ -21,7 +21,7 @@ from dreval._check_arrays import check_classes
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
 from dreval.geometry.kernels import RADIAL_KERNELS, is_classes, radial_values
-from dreval.inference.permutation import PermutationNull, Scheme
+from dreval.inference.permutation import RELATIVE_TIE, PermutationNull, Scheme
 from dreval.records.notes import Notes, note
 from dreval.significance.base import Pair, Resampling, Statistic, Variables
 
@@ -102,7 +102,7 @@ class Nested:
         largest = float(result.null.max())
         smallest = max(1 / scheme.count(), 1 / (len(result.null) + 1))
         if result.exact:
-            smallest = float(np.mean(result.null >= largest - max(1e-12 * abs(largest), resolution)))
+            smallest = float(np.mean(result.null >= largest - max(RELATIVE_TIE * abs(largest), resolution)))
         return result, (note("permutation.groups", groups=len(self.sizes), smallest=smallest),)
 
 

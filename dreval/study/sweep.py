@@ -31,7 +31,7 @@ from dreval.evaluation.rows import view_for_measure, views_for
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
-from dreval.inference.groups import half_of_groups, smallest_half
+from dreval.inference.groups import MIN_HALVED_GROUPS, half_of_groups, smallest_half
 from dreval.inference.intervals import student_interval
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, expand_grid, open_case
 from dreval.inference.reruns import (
@@ -57,7 +57,6 @@ from dreval.storage.store import key_hash
 OVER = ("auto", "seeds", "halves")
 MIN_REPLICATES = 3
 MIN_POINTS_FOR_HALVES = 12
-MIN_GROUPS_FOR_HALVES = 6
 MAX_CRITICAL_RATIO = 2.0  # a larger ratio to the critical value of many replicates means too few replicates
 MAX_ALL_POINTS = 20_000  # of more points the embeddings are evaluated at SCORED_POINTS
 SCORED_POINTS = 2000
@@ -358,9 +357,9 @@ def _size(kind: str, data: Data) -> int:
 
 def _check_groups(data: Data, kind: str) -> None:
     """Raise if there are too few groups of points for halves."""
-    if kind == "halves" and data.groups is not None and len(data.groups.classes) < MIN_GROUPS_FOR_HALVES:
+    if kind == "halves" and data.groups is not None and len(data.groups.classes) < MIN_HALVED_GROUPS:
         received, hint = f"{len(data.groups.classes)} groups", "Use over='seeds' if the method has a seed."
-        raise InputError("groups", f"must be at least {MIN_GROUPS_FOR_HALVES} for halves", received, hint)
+        raise InputError("groups", f"must be at least {MIN_HALVED_GROUPS} for halves", received, hint)
 
 
 def half_points(root: int, n: int, r: int) -> IntArray:
