@@ -56,6 +56,9 @@ DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
 GROUPS_LEFT_OUT = "evaluation/test_groups.py"
+CROSS_JACKKNIFE = "inference/test_cross_jackknife.py"
+POOLING = "significance/test_pooling.py"
+NOISE = "significance/test_noise.py"
 SUPERVISED = "methods/test_supervised.py"
 GOALS = "measures/test_recommendation.py"
 CLUSTERS = "measures/test_cluster_measures.py"
@@ -597,25 +600,25 @@ MUTANTS = [
         "significance/_pooling.py",
         "multiple * chosen",
         "multiple**2 * chosen",
-        "significance/test_pooling.py",
+        POOLING,
     ),
     Mutant(
         "inference/permutation.py",
         "sd_of_others = values[1:].std(axis=0)",
         "sd_of_others = values.std(axis=0)",
-        "significance/test_pooling.py",
+        POOLING,
     ),
     Mutant(
         "inference/permutation.py",
         "used = sd > MIN_RELATIVE_SD * np.abs(values).max(axis=0)",
         "used = sd > 0",
-        "significance/test_pooling.py",
+        POOLING,
     ),
     Mutant(
         "inference/permutation.py",
         "null = largest if is_exact else largest[1:]",
         "null = largest",
-        "significance/test_pooling.py",
+        POOLING,
     ),
     Mutant(
         "significance/dcov.py",
@@ -930,6 +933,97 @@ MUTANTS = [
         "significance/_groups.py", "moved[order] = self.sizes", "moved[:] = self.sizes", "significance/test_groups.py"
     ),
     Mutant("significance/_groups.py", "* (n / (counts * (n - counts))) ** 2", "* 1.0", "significance/test_groups.py"),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "SHARE = 0.75",
+        "SHARE = 0.7",
+        f"{CROSS_JACKKNIFE}::test_a_mean_has_its_usual_variance",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "2 * k / 3 + 0.5",
+        "2 * k / 3",
+        f"{CROSS_JACKKNIFE}::test_neighbors_of_two_thirds_by_hand",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "(len(values) - 1) * (values.mean()",
+        "len(values) * (values.mean()",
+        f"{CROSS_JACKKNIFE}::test_a_mean_has_its_usual_variance",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "(values.mean() - values)",
+        "(values - values.mean())",
+        f"{CROSS_JACKKNIFE}::test_a_mean_has_its_usual_variance",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "math.sqrt(size / (size - 1)) / n",
+        "1.0 / n",
+        f"{CROSS_JACKKNIFE}::test_a_mean_has_its_usual_variance",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "crossed[:, inside].mean(axis=1, keepdims=True)",
+        "crossed[:, inside].mean()",
+        f"{CROSS_JACKKNIFE}::test_a_mean_has_its_usual_variance",
+    ),
+    Mutant(
+        "inference/cross_jackknife.py",
+        "np.asarray((products + products.swapaxes(1, 2)) / 2)",
+        "np.asarray(products)",
+        f"{CROSS_JACKKNIFE}::test_the_matrix_form_of_three_by_hand",
+    ),
+    Mutant(
+        "inference/groups.py",
+        "math.sqrt(float(jackknife_variance(left_out)))",
+        "math.sqrt(float(left_out.var()))",
+        GROUPS_LEFT_OUT,
+    ),
+    Mutant("inference/groups.py", "return self.effective - 1", "return len(self.parts) - 1.0", GROUPS_LEFT_OUT),
+    Mutant(
+        "inference/permutation.py",
+        "    sd = values.std(axis=0)\n",
+        "    sd = values[1:].std(axis=0)\n",
+        f"{POOLING}::test_all_orders_of_six_rows",
+    ),
+    Mutant(
+        "inference/permutation.py",
+        "POOLED_TIE = 1e-9",
+        "POOLED_TIE = 0.0",
+        f"{POOLING}::test_equal_statistics_are_counted_whatever_the_rounding",
+    ),
+    Mutant(
+        "significance/noise.py",
+        "np.partition(together, -n_sets)[-n_sets]",
+        "np.sort(together)[-len(null)]",
+        f"{NOISE}::test_flags_are_those_of_e_bh",
+    ),
+    Mutant(
+        "significance/noise.py",
+        "e_values.sum() >= len(scores) / alpha",
+        "e_values.sum() > len(scores) / alpha",
+        f"{NOISE}::test_at_least_1_over_alpha_points_are_distinguished_or_none",
+    ),
+    Mutant(
+        "significance/dcov.py",
+        "(ascending + x.means[x.order]) * (n / 2)",
+        "(ascending + x.means[x.order]) * ((n - 1) / 2)",
+        "significance/test_dcov.py::test_values_of_dcor",
+    ),
+    Mutant(
+        "measures/labels.py",
+        "int(view.nested_in.max()) + 1",
+        "int(view.nested_in.max())",
+        "measures/test_knn_accuracy.py::test_groups_of_points_are_the_folds",
+    ),
+    Mutant(
+        "measures/labels.py",
+        "min(k, len(points) - 1), view.n_jobs)[0]",
+        "min(k + 1, len(points) - 1), view.n_jobs)[0]",
+        "measures/test_knn_accuracy.py::test_any_classes_and_ties_are_those_of_the_twin",
+    ),
 ]
 
 

@@ -214,6 +214,7 @@ def test_more_than_fifty_groups_are_left_out_in_bundles():
     assert results.table["n_groups"].eq(50).all()
     (bundled,) = results.notes[results.notes["code"] == "groups.bundles"]["values"]
     assert bundled == {"groups": 60, "bundles": 50}
+    assert GroupDesign.of(np.arange(51)).effective == pytest.approx(51**2 / (49 + 2**2))
 
 
 def test_labels_of_some_points_use_the_groups_of_the_labeled():

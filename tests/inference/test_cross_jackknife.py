@@ -266,6 +266,7 @@ def test_a_mean_has_its_usual_variance():
     crossed = crossed_influences([without(x[thirds != third]) for third in range(3)], thirds)
     phi = np.mean([np.var(x[thirds == third], ddof=1) for third in range(3)]) / 30
     assert np.sum(crossed[0] * crossed[1]) == pytest.approx(phi, rel=1e-12)
+    assert np.corrcoef(crossed[0], x)[0, 1] > 0.9  # a point above the mean raises it
     variance = cross_variance(without(x), np.stack([crossed, crossed])).value
     assert variance == pytest.approx(0.75 * phi + 0.25 * np.var(x, ddof=1) / 30, rel=1e-12)
 
@@ -302,6 +303,19 @@ def test_the_matrix_form_of_two_has_the_variance_of_the_difference():
         products = ((crossed[0] - crossed[1])[:, 0] * (crossed[0] - crossed[1])[:, 1]).sum(axis=1).mean()
         expected = 0.75 * max(products, 0) + 0.25 * 14 * np.var(left_out[0] - left_out[1])
         assert difference == pytest.approx(expected, rel=1e-10)
+
+
+def test_the_matrix_form_of_three_by_hand():
+    """3/4 [H Phi H]+ + 1/4 H S H with Phi the mean of both orders of the two samples, so that none is the first."""
+    rng = np.random.default_rng(3)
+    crossed, delete_one = rng.normal(size=(3, 2, 2, 15)), np.cov(rng.normal(size=(3, 15)))
+    orders = [(0, 0, 1), (0, 1, 0), (1, 0, 1), (1, 1, 0)]  # partition, sample of the left side, of the right side
+    phi = sum(crossed[:, b, s] @ crossed[:, b, t].T for b, s, t in orders) / 4
+    H = np.eye(3) - 1 / 3
+    values, vectors = np.linalg.eigh(H @ phi @ H)
+    expected = 0.75 * (vectors * np.maximum(values, 0)) @ vectors.T + 0.25 * H @ delete_one @ H
+    assert values.min() < -1e-3
+    np.testing.assert_allclose(contrast_covariance(delete_one, crossed), expected, atol=1e-12)
 
 
 def test_the_range_over_partitions_by_hand():

@@ -131,6 +131,20 @@ def test_a_point_does_not_vote_for_itself():
         dreval.knn_accuracy(Y, labels=labels == labels, n_neighbors=1, random_state=0)
 
 
+@pytest.mark.parametrize("spread", [0.01, 1.0])
+def test_groups_of_points_are_the_folds(spread):
+    """Neighbors come from other groups, also where groups are far apart, so that no list of neighbors is enough."""
+    rng = np.random.default_rng(5)
+    groups, labels = np.repeat(np.arange(4), 15), rng.integers(2, size=60)
+    Y = rng.normal(size=(4, 2))[groups] + spread * rng.normal(size=(60, 2))
+    view = replace(neighbor_pass(Y, {"Y": Y}, k=5)["Y"], labels=labels, nested_in=groups)
+    expected = np.zeros(60)
+    for group in range(4):
+        test, train = groups == group, groups != group
+        expected[test] = _naive(Y[train], labels[train], 5, Y[test]) == labels[test]
+    assert_array_equal(module.knn_accuracy.rule(view, 5)[0], expected)
+
+
 def test_anchors_and_left_out_groups_keep_their_folds():
     """Contributions of anchors are those of the whole; leaving out a group changes no fold of other points."""
     rng = np.random.default_rng(1)

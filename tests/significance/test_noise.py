@@ -75,6 +75,16 @@ def test_flags_are_those_of_e_bh(seed, n, replicates, levels, alpha):
     assert without["like_noise"].all()
 
 
+@pytest.mark.parametrize(("k", "count"), [(20, 20), (19, 0)])
+def test_at_least_1_over_alpha_points_are_distinguished_or_none(k, count):
+    """Without ties k of the 40 largest scores of 40 data sets are enough at alpha .05 if k is 20, and 19 are not."""
+    scores = np.r_[100.0 + np.arange(k), -1.0 - np.arange(60 - k)]
+    null = -100.0 - np.arange(39 * 60.0)
+    null[: 40 - k] = 50.0 + np.arange(40 - k)
+    points = noise._points(scores, null.reshape(39, 60), 0.0, 0.05, None)
+    assert_array_equal(~points["like_noise"], np.arange(60) < count)
+
+
 def test_e_values_have_the_mean_1_over_all_data_sets():
     """Whichever of the R + 1 data sets is taken as the data, the sum of all e-values is (R + 1) n, exactly."""
     rng = np.random.default_rng(0)
