@@ -23,6 +23,7 @@ from dreval.inputs.features import COLUMN_SOURCE, ROW_NAMES, as_csr, check_real,
 from dreval.inputs.kinds import NOT_IN_MEMORY, PATHS, SUFFIXES, Kind, is_path, is_sparse, kind_of, locate, stem_of
 from dreval.inputs.sizes import check_hdf5, check_mtx, check_npz, check_parquet, check_sparse
 from dreval.inputs.stored import (
+    COLORS_SUFFIX,
     MIN_BLOCKWISE_BYTES,
     LazyTable,
     as_stored,
@@ -461,7 +462,6 @@ def as_pandas(value: Any, argument: str) -> Any:
 
 
 Palettes = Mapping[str, Mapping[str, str]]  # the color of each class of a variable
-COLORS_SUFFIX = "_colors"  # of keys of uns of AnnData
 OBSM_PREFIX = "obsm:"
 PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
 
@@ -497,12 +497,12 @@ def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
 
 def _palettes(value: Any, obs: pd.DataFrame) -> Palettes:
     """Return the colors of the classes of columns of obs: ``uns["<column>_colors"]``, in the order of the classes."""
-    palettes = {}
+    palettes, uns = {}, getattr(value, "uns", None) or {}
     for name in obs.columns:
-        key, uns = f"{name}{COLORS_SUFFIX}", getattr(value, "uns", None) or {}
-        if isinstance(obs[name].dtype, pd.CategoricalDtype) and key in uns:
-            classes, colors = map(str, obs[name].cat.categories), map(str, np.atleast_1d(uns[key]))
-            palettes[str(name)] = dict(zip(classes, colors, strict=False))
+        colors = uns.get(f"{name}{COLORS_SUFFIX}")
+        if isinstance(obs[name].dtype, pd.CategoricalDtype) and not isinstance(colors, Mapping | None):
+            classes = map(str, obs[name].cat.categories)
+            palettes[str(name)] = dict(zip(classes, map(str, np.atleast_1d(colors)), strict=False))
     return palettes
 
 

@@ -706,6 +706,7 @@ def check_obsm(group: Any, path: Path, argument: str) -> None:
         raise InputError(argument, "must have tables of rows and columns in obsm", received, hint)
 
 
+COLORS_SUFFIX = "_colors"  # of keys of uns of AnnData, after the name of a column of obs
 MAX_COLORS = 10_000  # of the classes of a variable, read from a file
 
 
@@ -727,8 +728,9 @@ def open_cells(group: Any) -> Any:
         raw = SimpleNamespace(X=element(group["raw"]["X"]), var_names=read(group["raw"]["var"]).index)
     names = read(group["var"]).index if "var" in group else None
     X = element(group["X"]) if "X" in group else None
-    colors = {f"{name}_colors" for name in obs.columns} & {*group.get("uns", ())}
-    uns = {key: read(group["uns"][key]) for key in colors if 0 < np.prod(group["uns"][key].shape) <= MAX_COLORS}
+    stored = group.get("uns", {})
+    colors = {key: stored[key] for key in (f"{name}{COLORS_SUFFIX}" for name in obs.columns) if key in stored}
+    uns = {key: read(item) for key, item in colors.items() if 0 < np.prod(getattr(item, "shape", (0,))) <= MAX_COLORS}
     fields = {"obs": obs, "obs_names": obs.index, "obsm": named("obsm"), "layers": named("layers"), "uns": uns}
     return SimpleNamespace(X=X, var_names=names, raw=raw, **fields)
 

@@ -264,6 +264,20 @@ def test_columns_of_obs_color_the_points(
         results.plot(color="dept")
 
 
+@pytest.mark.parametrize("form", ["object", "h5ad", "blocks"])
+def test_colors_that_are_no_list_are_left_out(
+    ad: ModuleType, form: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Other programs may store a dict under the key of the colors; the cells are read all the same."""
+    adata, path = example(ad), tmp_path / "a.h5ad"
+    adata.uns["kind_colors"] = {"a": "#ff0000", "b": "#00ff00", "c": "#0000ff"}
+    adata.write_h5ad(path)
+    monkeypatch.setattr(files, "MIN_BLOCKWISE_BYTES", 0 if form == "blocks" else files.MIN_BLOCKWISE_BYTES)
+    data = as_data(adata if form == "object" else path, labels="kind")
+    assert data.palettes == {}
+    assert data.labels is not None
+
+
 def colors_of(figure: Any) -> set[str]:
     """Return the colors of the points of a figure."""
     from matplotlib.colors import to_hex
