@@ -342,7 +342,9 @@ class NoiseTest(IndependenceTest):
         """
         if self.points is None or self.embedding is None:
             hint = "Use a score of points, such as measure='neighborhood_overlap', and one setting."
-            raise InputError("statistic", "must have a value for each point", str(self.extra.get("score")), hint)
+            settings = "" if self.settings is None else f" at {len(self.settings)} settings"
+            received = f"{self.extra.get('measure')}{settings}"
+            raise InputError("measure", "must have a value for each point", received, hint)
         Y = self.embedding[self.points.index.to_numpy()]
         return pd.concat([coordinates_frame(Y, self.points.index), self.points], axis=1)
 
