@@ -10,7 +10,7 @@ import pandas as pd
 
 from dreval._check import describe
 from dreval.errors import InputError
-from dreval.records.frames import full_name, setting_names
+from dreval.records.frames import full_name, groups_text, setting_names
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
@@ -86,7 +86,9 @@ def _check_shared(results: Sequence[Results]) -> None:
     for setting in SHARED_SETTINGS:
         values = [result.recipe.get(setting) for result in results]
         if any(value != values[0] for value in values):
-            received = " and ".join(_received(setting, values))
+            texts = [groups_text(value) or "none" if setting == "groups" else describe(value) for value in values]
+            texts = list(dict.fromkeys(texts))
+            received = " and ".join(texts) if len(texts) > 1 else f"{texts[0]} that differ"
             hint = f"Evaluate the embeddings with the same {setting}."
             raise InputError(
                 "results", f"must have the same `{setting}` to be compared at the same points", received, hint
@@ -100,20 +102,6 @@ def _check_shared(results: Sequence[Results]) -> None:
     if results[0].recipe.get("anchors") and any(not np.array_equal(index, anchors[0]) for index in anchors):
         hint = "Evaluate the embeddings with the same random_state."
         raise InputError("results", "must have the same anchors", "anchors of different seeds", hint)
-
-
-def _received(setting: str, values: Sequence[Any]) -> list[str]:
-    """Return the different values of a setting in words: of groups their numbers and names."""
-    if setting != "groups":
-        return list(dict.fromkeys(map(describe, values)))
-    texts = ["none" if value is None else _groups_text(value) for value in values]
-    texts = list(dict.fromkeys(sorted(texts, key="none".__eq__)))
-    return texts if len(texts) > 1 else [*texts, "as many other groups"]
-
-
-def _groups_text(groups: Mapping[str, Any]) -> str:
-    """Return the number of groups of points, with the name of the column that has them."""
-    return f"{groups['count']:,} groups" + (f" of {groups['name']!r}" if groups["name"] else "")
 
 
 def _new_names(results: Sequence[Results], labels: Sequence[str]) -> tuple[list[dict[str, str]], list[Note]]:

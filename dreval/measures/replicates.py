@@ -44,6 +44,7 @@ from dreval.inputs.data import Data
 from dreval.inputs.source import all_equal_maps, digest
 from dreval.measures.methods import is_constant, make_record, method_measure
 from dreval.records.estimates import Stability
+from dreval.records.frames import groups_text
 from dreval.records.notes import Note, Notes, note
 
 OVER = ("auto", "seeds", "halves", "both", "groups")
@@ -272,8 +273,7 @@ def groups_parameter(data: Data) -> dict[str, Any]:
     """Return the entry of the parameters of a record on the groups of the points; empty without groups."""
     if data.groups is None:
         return {}
-    name = f" ({data.groups.printed_name})" if data.groups.printed_name else ""
-    return {"groups": f"{len(data.groups.classes)} groups{name}"}
+    return {"groups": groups_text({"count": len(data.groups.classes), "name": data.groups.printed_name})}
 
 
 def half_points(root: int, n: int, r: int) -> IntArray:

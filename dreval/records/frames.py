@@ -168,6 +168,19 @@ def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
     return table.assign(value=means).drop_duplicates(keys)
 
 
+def groups_text(groups: Mapping[str, Any] | None) -> str:
+    """Return the number of groups of points with their name; empty without groups, of which there are two or more.
+
+    Examples
+    --------
+    >>> groups_text({"count": 8, "name": "donor"}), groups_text(None)
+    ('8 groups (donor)', '')
+    """
+    if not groups:
+        return ""
+    return f"{groups['count']:,} groups" + (f" ({groups['name']})" if groups.get("name") else "")
+
+
 def parameters_text(parameters: Mapping[str, Any]) -> str:
     """Return parameters as tables show them, without those that are None.
 

@@ -180,19 +180,6 @@ def count_noun(count: int, noun: str, plural: str | None = None) -> str:
     return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
-def groups_text(groups: Mapping[str, Any] | None) -> str:
-    """Return the number of groups of points with their name, as "8 groups (donor)"; empty without groups.
-
-    Examples
-    --------
-    >>> groups_text({"count": 8, "name": "donor"}), groups_text(None)
-    ('8 groups (donor)', '')
-    """
-    if not groups:
-        return ""
-    return count_noun(int(groups["count"]), "group") + (f" ({groups['name']})" if groups.get("name") else "")
-
-
 def join_and(items: Sequence[str]) -> str:
     """Return items as a list in a sentence: "a, b and c"."""
     return items[0] if len(items) == 1 else ", ".join(items[:-1]) + " and " + items[-1] if items else ""

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from dreval.glossary import COLUMNS, true_minus
+from dreval.records.frames import groups_text
 from dreval.registry import MEASURES
 from dreval.report.document import (
     Code,
@@ -23,7 +24,6 @@ from dreval.report.document import (
 from dreval.report.findings import metric_text
 from dreval.report.format import (
     ADJUSTMENTS,
-    groups_text,
     join_and,
 )
 from dreval.report.result_view import (

@@ -12,7 +12,7 @@ from dreval.comparison.compare import TEST_NAMES, count_tests
 from dreval.glossary import format_number, format_p
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
-from dreval.records.frames import full_name, keys_by_full_name, notes_by_row
+from dreval.records.frames import full_name, groups_text, keys_by_full_name, notes_by_row
 from dreval.records.notes import Note, Notes, join_notes
 from dreval.report.comparison_findings import (
     CAUTION,
@@ -42,7 +42,6 @@ from dreval.report.format import (
     ADJUSTMENTS,
     adjusted_by,
     count_noun,
-    groups_text,
     join_and,
     p_text,
     probability,

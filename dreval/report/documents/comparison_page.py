@@ -12,6 +12,7 @@ import pandas as pd
 
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
+from dreval.records.frames import groups_text
 from dreval.report._svg import inline_svg
 from dreval.report.comparison_findings import (
     VERDICT_TEXTS,
@@ -79,7 +80,6 @@ from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import (
     count_noun,
     format_fixed,
-    groups_text,
     join_and,
     number_word,
     p_text,

@@ -17,6 +17,7 @@ from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.measures.core import GOALS
 from dreval.records.frames import (
+    groups_text,
     independence_rows,
     notes_of_table,
     of_whole,
@@ -62,7 +63,6 @@ from dreval.report.format import (
     count_noun,
     distinct_short_names,
     format_fixed,
-    groups_text,
     join_and,
     number_word,
     p_text,

@@ -15,7 +15,7 @@ from dreval.errors import DrevalWarning, InputError
 from dreval.glossary import printable, true_minus
 from dreval.inference.bands import better_ranges
 from dreval.measures.core import GOALS
-from dreval.records.frames import full_name
+from dreval.records.frames import full_name, groups_text
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.best_sets import borderlines, measure_rankings, question_columns
@@ -79,7 +79,6 @@ from dreval.report.format import (
     count_noun,
     decisive_p,
     format_fixed,
-    groups_text,
     join_and,
     number_word,
     short_names,

@@ -11,14 +11,14 @@ from typing import Any
 from dreval.glossary import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
-from dreval.records.frames import independence_rows, of_method, parameters_of
+from dreval.records.frames import groups_text, independence_rows, of_method, parameters_of
 from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report.comparison_view import test_assumptions
 from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed, scheme_text
-from dreval.report.format import count_noun, groups_text, join_and, number_word
+from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
 from dreval.report.result_view import (

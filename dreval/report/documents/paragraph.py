@@ -16,7 +16,7 @@ from dreval.comparison.tables import critical_level
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
-from dreval.records.frames import independence_rows, keys_by_full_name
+from dreval.records.frames import groups_text, independence_rows, keys_by_full_name
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report.comparison_findings import TEST, comparison_answers
@@ -45,7 +45,6 @@ from dreval.report.format import (
     count_noun,
     distinct_short_names,
     format_fixed,
-    groups_text,
     join_and,
     number_word,
     p_text,

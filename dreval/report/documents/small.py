@@ -13,6 +13,7 @@ from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
+from dreval.measures.replicates import groups_parameter
 from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.estimates import (
     CostEstimate,
@@ -31,7 +32,7 @@ from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, groups_text, join_and, percent, significant
+from dreval.report.format import count_noun, join_and, percent, significant
 from dreval.report.result_view import make_column, measure_title, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
@@ -347,11 +348,7 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
     settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
     settings += [count_noun(anchors, "anchor")] if anchors else []
-    settings += (
-        []
-        if data.groups is None
-        else [groups_text({"count": len(data.groups.classes), "name": data.groups.printed_name})]
-    )
+    settings += groups_parameter(data).values()
     settings += [] if data.labels is None else ["labels"]
     settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
     return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
