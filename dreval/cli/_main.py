@@ -157,10 +157,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 def _flags(options: Any) -> dict[str, str]:
     """Return the options of a command, and commands that list names, by the Python arguments and functions."""
-    flags = options.parser.flags | {
+    calls = {
         call: f"dreval list {registry.plural}" for registry in REGISTRIES_BY_KIND.values() for call in registry.listing
     }
-    return flags | {"options['replicates']['n_replicates']": "--n-replicates"}
+    calls |= {"dreval.Evaluation": "dreval evaluate", "`save` of a result": "--save"}
+    positional = {"X": "data", "journal": "file"}  # by their names in Python; a command may have one as an option
+    return positional | options.parser.flags | calls | {"options['replicates']['n_replicates']": "--n-replicates"}
 
 
 class _InternalErrors:

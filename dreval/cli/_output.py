@@ -6,7 +6,6 @@ import argparse
 import json
 import os
 import shlex
-import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -132,18 +131,12 @@ def load_saved(path: str) -> Any:
         if not is_journal(path):
             from dreval.records.archive import load_results
 
-            if os.path.isfile(path) and not path.endswith(".dreval") and not zipfile.is_zipfile(path):
-                requirement, hint = (
-                    "must be a file written by --save (.dreval)",
-                    f"Evaluate data: dreval evaluate {path} ...",
-                )
-                raise InputError("saved", requirement, repr(path), hint)
             return load_results(path)
-    from dreval.storage.study_file import is_study
-    from dreval.study.study import Study
+        from dreval.storage.study_file import is_study
+        from dreval.study.study import Study
 
-    if is_study(path):
-        return Study.open(path)
+        if is_study(path):
+            return Study.open(path)
     hint = "Repeat its command with --save out.dreval: what is finished is read from the journal."
     raise InputError("saved", "must be the journal of a study", f"{path!r}, the journal of a run", hint)
 
@@ -324,8 +317,8 @@ def with_command(record: Any, options: Any, *arguments: str) -> Any:
 
 @contextmanager
 def option(argument: str) -> Iterator[None]:
-    """Rename the path of an output in errors of a block to the option that has it."""
+    """Rename a path in errors of a block, or the kind of a figure, to the argument of the command that has it."""
     try:
         yield
     except DrevalError as error:
-        raise error.named(dict.fromkeys(("path", "plot", "kind", "measure"), argument)) from error
+        raise error.named(dict.fromkeys(("path", "journal", "plot", "kind", "measure"), argument)) from error

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import MAX_TEXT_LENGTH, check_path, check_unpacked, describe, read_npy
-from dreval.errors import DrevalError, InputError, MissingFile
+from dreval.errors import DrevalError, Hint, InputError, MissingFile
 from dreval.records.base import whole_file
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import (
@@ -620,10 +620,11 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep:
     """
     path = check_path(path, "path")
     if not path.is_file():
-        raise MissingFile("path", "must be an existing file", repr(str(path)), "Pass the path that `save` wrote.")
+        raise MissingFile("path", "must be an existing file", repr(str(path)), "Check the name.")
+    requirement, save = "must be a file written by {save}", Hint("`save` of a result")
     if path.suffix != ".dreval" and not zipfile.is_zipfile(path):  # one that is cut short has the suffix
-        hint = "Save the result again; data are for Evaluation, or for dreval evaluate on the command line."
-        raise InputError("path", "must be a file written by `save` of a result", repr(str(path)), hint)
+        hint, evaluation = "Save the result again; to evaluate data, use {evaluation}.", Hint("dreval.Evaluation")
+        raise InputError("path", requirement, repr(str(path)), hint, save=save, evaluation=evaluation)
     try:
         manifest, members = _read_members(path, path)
         if manifest["format"] == FORMAT:
@@ -632,12 +633,8 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep:
         raise
     except Exception as cause:  # errors of zipfile, its compression methods, json, pandas and numpy
         reason = " ".join(str(cause).split())[:200]
-        raise InputError(
-            "path",
-            "must be a file written by `save` of a result",
-            f"{str(path)!r} ({reason})",
-            "Save the result again.",
-        ) from cause
+        received, hint = f"{str(path)!r} ({reason})", "Save the result again."
+        raise InputError("path", requirement, received, hint, save=save) from cause
     received = f"format {describe(manifest['format'])}"
     raise InputError("path", f"must be of format {FORMAT}", received, "Upgrade dreval, or compute and save it again.")
 

@@ -112,7 +112,7 @@ class Store:
         self.path = check_path(path, argument)
         self._argument, self._lock = argument, RLock()
         if read_only and not self.path.is_file():
-            hint = "Check the name; the file is created by run()."
+            hint = "Check the name; running the study creates the file."
             raise MissingFile(argument, "must be an existing file", repr(str(self.path)), hint)
         if not self.path.parent.is_dir():
             hint = "Create the folder, or choose another one."

@@ -107,7 +107,13 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
     "arguments, message",
     [
         (("show", "no.dreval"), "`saved` must be an existing file: got 'no.dreval'"),
-        (("show", "data.csv"), "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data"),
+        (
+            ("show", "data.csv"),
+            "`saved` must be a file written by --save: got 'data.csv'. Save the result again; to evaluate data, use "
+            "dreval evaluate.",
+        ),
+        (("study", "status", "no.journal"), "`file` must be an existing file: got 'no.journal'. Check the name;"),
+        (("sweep", "study.journal", "-m", "pca", "--grid", "n_components=1"), "`data` must be"),
         (("report", "data.csv", "o.html"), "`saved` must be a file written by --save"),
         (
             ("show", "run.journal"),
@@ -193,16 +199,6 @@ def test_output_can_be_cut_off() -> None:
         line = f"set -o pipefail; {sys.executable} -m dreval {command} | head -1"
         done = subprocess.run(["bash", "-c", line], capture_output=True, text=True, check=False)
         assert (done.returncode, done.stderr, done.stdout.count("\n")) == (0, "", 1)
-
-
-def test_show_says_that_data_are_no_saved_file(run):
-    """The hint is the command that reads data."""
-    code, _, err = run("show", "data.csv")
-    assert code == ExitCode.REFUSED
-    assert (
-        "`saved` must be a file written by --save (.dreval): got 'data.csv'. Evaluate data: dreval evaluate data.csv"
-        in err
-    )
 
 
 def test_notes_name_options_in_place_of_keywords():

@@ -182,7 +182,9 @@ def test_settings_are_compared_by_the_largest_z():
     largest = z[:, 1:].max(axis=0)
     assert result.p_value == (1 + (largest >= z[:, 0].max() - 1e-12).sum()) / (REPLICATES + 1)
     assert result.points is None
-    with pytest.raises(InputError, match="`measure` must have a value for each point: got neighborhood_overlap.* at 3"):
+    with pytest.raises(
+        InputError, match=r"`measure` must have a value for each point: got neighborhood_overlap.* at 3"
+    ):
         result.augment()
     assert "n_neighbors" in str(result)
 
