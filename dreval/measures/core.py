@@ -124,6 +124,8 @@ class MeasureCard(Card):
     warning : str
         What an embedding with a poor value must not be used for, as a sentence without a full stop; ``{lost}`` is the
         complement of the value in percent.
+    warns_first : bool
+        Whether this is what readers of maps most often do wrong, so that reports warn of it before all else.
     share : str
         Of a value that is a share: the text after "59 %"; it may hold names of parameters.
     goals : tuple of str
@@ -213,6 +215,7 @@ class MeasureCard(Card):
     noun: str = ""
     bar: bool = False
     warning: str = ""
+    warns_first: bool = False
     share: str = ""
     goals: tuple[str, ...] = ()
     default: int | None = None

@@ -60,7 +60,6 @@ MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
 MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted
 MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each question
 MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
-FIRST_WARNINGS = ("Do not read distances between clusters",)  # the cautions that matter most, before all others
 ALL_CAUTIONS = "summary(full=True)"  # where all cautions are
 LOWER_IS_BETTER = "lower is better"
 MAX_EXTRA_DECIMALS = 4  # decimals in addition to those of a sentence, by which two of its values differ
@@ -729,8 +728,9 @@ def _caution_keys(view: ResultView, name: str) -> list[tuple[str, Column]]:
         if kind:
             count = sum(_caution_kind(column, other) == kind for other in column.compared_values)
             cell = column.cells[name]
-            is_later = column.warning not in FIRST_WARNINGS
-            keys.append((is_later, count, normalized_score(column, cell.value, cell.chance), kind, column))
+            keys.append(
+                (not column.warns_first, count, normalized_score(column, cell.value, cell.chance), kind, column)
+            )
     return [(kind, column) for *_, kind, column in sorted(keys, key=lambda key: key[:3])]
 
 
@@ -794,7 +794,7 @@ def _warnings(view: ResultView, stated: set[tuple[str, ...]], max_cautions: int 
     columns = {(column.measure, column.parameters): column for column in view.main_columns}
     subjects = {key: [name for name in names if key in by_name[name]] for key in keys}
     findings: list[Finding] = []
-    for key in sorted(keys, key=lambda key: -len(subjects[key]) * (columns[key].warning in FIRST_WARNINGS)):
+    for key in sorted(keys, key=lambda key: -len(subjects[key]) * columns[key].warns_first):
         subject = subjects[key]
         is_noise_only = {_caution_kind(columns[key], name) for name in subject} == {"result.chance"}
         kind = "result.chance" if is_noise_only else "result.caution"

@@ -98,6 +98,7 @@ class Column:
     noun: str = ""
     bar: bool = False
     warning: str = ""
+    warns_first: bool = False
     share: str = ""
     whole: bool = False
     unranked: frozenset[str] = frozenset()  # embeddings that are not compared: the data, and those in one place
@@ -711,7 +712,11 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
         unranked=frozenset(unranked),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
-        **({key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "share", "whole")} if card else {}),
+        **(
+            {key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "warns_first", "share", "whole")}
+            if card
+            else {}
+        ),
     )
 
 
