@@ -138,7 +138,7 @@ class _Facts:
         left = [name for name in total if name not in measures]
         if len(left) == 1 and len(total) > 3:
             return f" by all measures but {self.label(left[0])}"
-        word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
+        word = "with" if all(self.columns[name].preposition == "with" for name in measures) else "by"
         return f" {word} {join_and([self.label(name) for name in measures])}"
 
     def by_settings(self, measures: Sequence[str], total: Sequence[str], negated: bool) -> str:
@@ -163,7 +163,7 @@ class _Facts:
                 labels.append(f"{noun} (k = {join_and(sizes)})")
             else:
                 labels += map(self.label, holds)
-        word = "with" if all(self.columns[name].by_text.startswith("with ") for name in measures) else "by"
+        word = "with" if all(self.columns[name].preposition == "with" for name in measures) else "by"
         return f" {word} {join_and(labels)}"
 
     def all_measures(self, count: int) -> str:

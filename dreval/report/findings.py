@@ -250,7 +250,7 @@ def _measures_text(finding: Finding) -> str:
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
     if len(columns) >= MAX_LISTED_NAMES and finding.kind not in ("result.borderline", "result.borderline_again"):
         return f"by {number_word(len(columns))} of {number_word(total)} measures"
-    is_with = all(column.by_text.startswith("with ") for column in columns)
+    is_with = all(column.preposition == "with" for column in columns)
     order = [row[0] for row in finding.rows]
     columns = tuple(sorted(columns, key=lambda column: order.index(column.measure)))
     return f"{'with' if is_with else 'by'} {join_and([column.noun_in_sentence for column in columns])}"

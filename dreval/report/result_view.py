@@ -282,10 +282,14 @@ class Column:
         return title_in_sentence(self.noun or self.title.removeprefix(f"{self.topic}, "))
 
     @property
+    def preposition(self) -> str:
+        """The word before the measure by which an embedding is best: "by" trustworthiness, "with" free scale."""
+        return "with" if self.topic and self.title.startswith(f"{self.topic}, ") else "by"
+
+    @property
     def by_text(self) -> str:
         """The measure by which an embedding is best: "by trustworthiness", "with free scale"."""
-        word = "with" if self.topic and self.title.startswith(f"{self.topic}, ") else "by"
-        return f"{word} {self.noun_in_sentence}"
+        return f"{self.preposition} {self.noun_in_sentence}"
 
     @property
     def aims_at_chance(self) -> bool:
