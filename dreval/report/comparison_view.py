@@ -133,6 +133,16 @@ def measures_by_question(columns: Mapping[str, Column]) -> dict[str, list[str]]:
     return questions
 
 
+def pair_test_count(comparison: Comparison) -> int:
+    """Return over how many tests of pairs p is adjusted, by the test that decides; maps that are the same count once."""
+    pairs = comparison.pairs
+    if comparison.families:
+        pairs = pairs[pairs["test"] == comparison.recipe["decided_by"]]
+    pairs = pairs[pairs["p_value"].notna() & (pairs["family"] != "")]  # two embeddings that are the same map have none
+    groups = same_maps(comparison.results) if comparison.results is not None and not comparison.families else ()
+    return count_tests(pairs, groups)
+
+
 def equal_maps(comparison: Comparison) -> list[set[str]]:
     """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
     if comparison.results is not None:

@@ -25,7 +25,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.frames import independence_rows, of_method, over_replicates, parameters_of, parameters_text
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, format_fixed, half_width
+from dreval.report.format import decimals_for, format_fixed, half_width, without_zero
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -153,6 +153,13 @@ class Column:
         cell = self.cells[name]
         lopsided = abs((cell.value - cell.low) - (cell.high - cell.value)) / 2
         return not cell.has_interval or lopsided < 10.0**-self.decimals
+
+    def half_text(self, name: str) -> str:
+        """Return ``±`` and half of the interval of an embedding; only half of no interval at all is 0."""
+        cell, unit = self.cells[name], 10.0**-self.decimals
+        half = (cell.high - cell.low) / 2
+        is_visible = half >= unit / 2 or half == 0
+        return f"±{'' if is_visible else '<'}{without_zero(format_fixed(half if is_visible else unit, self.decimals))}"
 
     def tie_range(self, name: str) -> str:
         """Return worst and best over all orders of ties; empty where they print the same."""

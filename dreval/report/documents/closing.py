@@ -204,7 +204,8 @@ def glossary(view: ResultView) -> list[TermEntry]:
     """Return the terms of the report: measures from their cards, then those of tables, marks and tests."""
     entries = [measure_entry(column) for column in view.main_columns]
     tested = any(view.best_set(column).tested for column in view.main_columns)
-    methods = join_and(sorted({row["conf_method"] for row in view.rows if row["conf_method"]}))
+    methods = sorted({row["conf_method"] for row in view.rows if row["conf_method"]})
+    several = " the method that the notes have for it:" * (len(methods) > 1)
     adjustment = ADJUSTMENTS.get(str(view.recipe.get("adjust")), "nothing")
     rules: list[tuple[Any, str, str]] = [
         (
@@ -228,7 +229,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
             "Caution",
             "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
         ),
-        (methods, f"{view.level} interval", f"Interval for one value, by {methods}."),
+        (methods, f"{view.level} interval", f"Interval for one value, by{several} {'; '.join(methods)}."),
         (
             any(not math.isnan(row["worst"]) for row in view.rows),
             "Ties",

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from dreval.comparison.compare import TEST_NAMES, count_tests
+from dreval.comparison.compare import TEST_NAMES
 from dreval.glossary import format_number, format_p
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
@@ -47,7 +47,7 @@ from dreval.report.format import (
     probability,
     without_zero,
 )
-from dreval.report.result_view import Column, independent_unit, same_maps, target_text
+from dreval.report.result_view import Column, independent_unit, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -152,12 +152,7 @@ def comparison_title(comparison: Comparison, begin: str = "Comparison of ") -> s
 
 def comparison_settings(comparison: Comparison) -> str:
     """Return the number of tests, their adjustment and level, such as "100 paired tests (Holm, level .05)"."""
-    recipe, pairs = comparison.recipe, comparison.pairs
-    if comparison.families:
-        pairs = pairs[pairs["test"] == recipe["decided_by"]]
-    pairs = pairs[pairs["p_value"].notna() & (pairs["family"] != "")]  # two embeddings that are the same map have none
-    groups = same_maps(comparison.results) if comparison.results is not None and not comparison.families else ()
-    n_tests = count_tests(pairs, groups)
+    recipe, n_tests = comparison.recipe, pair_test_count(comparison)
     level = without_zero(f"{recipe['alpha']:g}")
     tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
     adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []

@@ -420,11 +420,7 @@ def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> 
         form, ends = (" −{} +{}", (below, above)) if min(below, above) >= 0 else (" [{}, {}]", (cell.low, cell.high))
         text += form.format(*(without_zero(column.format_value(end)) for end in ends))
     elif halves and cell.has_interval:
-        half, unit = (cell.high - cell.low) / 2, 10.0**-column.decimals
-        is_visible = half >= unit / 2 or half == 0
-        text += (
-            f" ±{'' if is_visible else '<'}{without_zero(format_fixed(half if is_visible else unit, column.decimals))}"
-        )
+        text += f" {column.half_text(name)}"
     return Cell(text, emphasis="best") if name in view.best_set(column).best else text
 
 

@@ -668,10 +668,12 @@ def _half_widths(column: Column, name: str) -> str:
     cell = column.cells[name]
     if not cell.has_interval:
         return ""
+    if column.is_symmetric(name):
+        return column.half_text(name)
     below, above = (
         without_zero(column.format_value(abs(side))) for side in (cell.value - cell.low, cell.high - cell.value)
     )
-    return f"±{below}" if column.is_symmetric(name) else f"−{below} +{above}"
+    return f"−{below} +{above}"
 
 
 def _all_values_table(view: ResultView) -> Table:

@@ -150,8 +150,9 @@ def difference_text(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -
 def mark_texts(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
     """Return the marks of differences with their meaning."""
     adjust = comparison.recipe["adjust"]
-    adjusted = adjust != "nothing" and len(rows) > 1
-    over = f", adjusted over all {len(rows):,} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
+    n_tests = pair_test_count(comparison)
+    adjusted = adjust != "nothing" and n_tests > 1
+    over = f", adjusted over all {count_noun(n_tests, 'test')} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
     marks = [(SIGNIFICANT, f"significant{over}")]
     borderline = [row for row in rows if row["mark"] == BORDERLINE]
     if borderline:
@@ -193,7 +194,7 @@ def _forest(
     chosen = list(merged.items())[-MAX_FOREST_ROWS:]  # the nearest are the ones to look at
     low = min(0.0, min(row["conf_low"] for _, row in chosen))
     high = max(0.0, max(row["conf_high"] for _, row in chosen))
-    ticks = nice_ticks(low, high, 4)
+    ticks = nice_ticks(low, high)
     low, high = min(low, *ticks), max(high, *ticks)
 
     def place(value: float) -> float:
