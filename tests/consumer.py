@@ -91,7 +91,7 @@ assert_type(comparison.plot("forest", figsize=(6, 4)).axes, list[Axes])
 
 # What was saved.
 saved = dreval.load_results("a.dreval")
-assert_type(saved, dreval.Results | Sweep)
+assert_type(saved, dreval.Results | Comparison | Sweep)
 assert_type(saved.tidy(), pd.DataFrame)
 if isinstance(saved, dreval.Results):
     assert_type(saved.compare(), Comparison)

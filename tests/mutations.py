@@ -861,9 +861,9 @@ MUTANTS = [
         "report/test_findings.py report/test_page.py",
     ),
     Mutant(
-        "report/documents/evaluation.py",
-        "half, unit = (cell.high - cell.low) / 2",
-        "half, unit = (cell.high - cell.low)",
+        "report/result_view.py",
+        "half = (cell.high - cell.low) / 2",
+        "half = cell.high - cell.low",
         "report/test_answers_first.py",
     ),
     Mutant(

@@ -319,8 +319,8 @@ def over_groups(task: TestTask, groups: Any) -> list[TestTask]:
     within = {"permutation": "within", "blocks": groups.codes}
     if task.kind == "data":
         return [replace(task, options={**task.options, **within})]
-    known = np.ones(len(groups), np.bool_) if task.known_rows is None else task.known_rows
-    codes, values = np.unique(groups.codes[known], return_inverse=True)[1], np.asarray(task.variable)
+    is_known = np.ones(len(groups), np.bool_) if task.known_rows is None else task.known_rows
+    codes, values = np.unique(groups.codes[is_known], return_inverse=True)[1], np.asarray(task.variable)
     first = np.unique(codes, return_index=True)[1]
     varies = np.zeros(len(first), np.bool_)
     varies[codes[values != values[first][codes]]] = True
@@ -336,8 +336,8 @@ def over_groups(task: TestTask, groups: Any) -> list[TestTask]:
     parts = []
     of_groups, of_points = ("between groups", "test.between_groups"), ("within groups", "test.within_groups")
     for (where, code), inside in ((of_groups, ~varies[codes]), (of_points, varies[codes])):
-        rows = known.copy()
-        rows[known] = inside
+        rows = is_known.copy()
+        rows[is_known] = inside
         part = replace(task, variable=values[inside], known_rows=rows, known_code=code)
         parts.append(replace(part, target=f"{task.target} ({where})", options=options))
     return parts

@@ -225,8 +225,8 @@ def _batch_notes(data: Data) -> list[Note]:
     variables |= data.covariates
     names, codes = [], data.batch.codes
     for name, values in variables.items():
-        known = ~np.asarray(pd.isna(values), np.bool_)
-        pairs = pd.DataFrame({"batch": codes[known], "value": values[known].astype(str)}).drop_duplicates()
+        has_value = ~np.asarray(pd.isna(values), np.bool_)
+        pairs = pd.DataFrame({"batch": codes[has_value], "value": values[has_value].astype(str)}).drop_duplicates()
         if pairs["batch"].is_unique and pairs["value"].nunique() > 1:
             names.append(name)
     return [note("groups.batch", names=tuple(names), count=len(names), way="groups=")] if names else []

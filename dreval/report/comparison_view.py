@@ -7,7 +7,7 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from dreval.comparison.compare import TEST_NAMES
+from dreval.comparison.compare import TEST_NAMES, count_tests
 from dreval.glossary import TARGETS
 from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
@@ -134,11 +134,10 @@ def measures_by_question(columns: Mapping[str, Column]) -> dict[str, list[str]]:
 
 
 def pair_test_count(comparison: Comparison) -> int:
-    """Return over how many tests of pairs p is adjusted, by the test that decides; maps that are the same count once."""
+    """Return over how many tests of pairs p is adjusted, by the test that decides; copies of a map count once."""
     pairs = comparison.pairs
     if comparison.families:
         pairs = pairs[pairs["test"] == comparison.recipe["decided_by"]]
-    pairs = pairs[pairs["p_value"].notna() & (pairs["family"] != "")]  # two embeddings that are the same map have none
     groups = same_maps(comparison.results) if comparison.results is not None and not comparison.families else ()
     return count_tests(pairs, groups)
 

@@ -801,8 +801,8 @@ def _warnings(view: ResultView, stated: set[tuple[str, ...]], max_cautions: int 
         same = [f.subject for f in findings if f.measures[0].warning == columns[key].warning]
         if not {*subject} <= {name for names_before in same for name in names_before}:
             findings.append(_caution(view, kind, columns[key], subject))
-    room = len(findings) if max_cautions is None else max(max_cautions - len(lost_finding), 0)
-    printed, further = findings[:room], findings[room:]
+    n_printed = len(findings) if max_cautions is None else max(max_cautions - len(lost_finding), 0)
+    printed, further = findings[:n_printed], findings[n_printed:]
     if further:
         measures = tuple(finding.measures[0] for finding in further)
         numbers = {"count": len(further), "before": len(printed) + len(lost_finding), "where": ALL_CAUTIONS}

@@ -109,8 +109,10 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
         (("show", "no.dreval"), "`saved` must be an existing file: got 'no.dreval'"),
         (
             ("show", "data.csv"),
-            "`saved` must be a file written by --save: got 'data.csv'. Save the result again; to evaluate data, use "
-            "dreval evaluate.",
+            (
+                "`saved` must be a file written by --save: got 'data.csv'. Save the result again; to evaluate "
+                "data, use dreval evaluate."
+            ),
         ),
         (("study", "status", "no.journal"), "`file` must be an existing file: got 'no.journal'. Check the name;"),
         (("sweep", "study.journal", "-m", "pca", "--grid", "n_components=1"), "`data` must be"),

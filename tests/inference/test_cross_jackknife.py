@@ -47,8 +47,8 @@ def plain_value(measure, X, Y, labels, k):
 
 def plain_left_out(measure, X, Y, labels, k, part):
     """Return the values without each point of a part, each computed from the coordinates again."""
-    others = (np.delete(part, at) for at in range(len(part)))
-    return np.array([plain_value(measure, X[rest], Y[rest], labels[rest], k) for rest in others])
+    parts = (np.delete(part, at) for at in range(len(part)))
+    return np.array([plain_value(measure, X[rows], Y[rows], labels[rows], k) for rows in parts])
 
 
 def plain_influences(measure, X, Y, labels, thirds):
@@ -66,10 +66,9 @@ def plain_phi(first, second, thirds):
     total = 0.0
     for third in range(3):
         members = np.flatnonzero(thirds == third)
-        one, other = (third + 1) % 3, (third + 2) % 3
-        covariances = [
-            np.cov(first[left, members], second[right, members])[0, 1] for left, right in ((one, other), (other, one))
-        ]
+        second_third, last_third = (third + 1) % 3, (third + 2) % 3
+        orders = (second_third, last_third), (last_third, second_third)
+        covariances = [np.cov(first[left, members], second[right, members])[0, 1] for left, right in orders]
         total += len(members) / N * np.mean(covariances)
     return total / N
 
@@ -178,12 +177,12 @@ def test_points_without_a_label_have_no_influence():
     """A measure of labels has the standard error of the labeled points alone, whose thirds are drawn from the same
     stream."""
     X, embeddings, labels = cloud()
-    more = np.random.default_rng(3).normal(size=(6, 4))
-    wide = {name: np.r_[Y, more[:, :2]] for name, Y in embeddings.items()}
+    more_points = np.random.default_rng(3).normal(size=(6, 4))
+    wide = {name: np.r_[Y, more_points[:, :2]] for name, Y in embeddings.items()}
     partly = [*(f"c{label}" for label in labels), *[None] * 6]
     named = [f"c{label}" for label in labels]
     rows = []
-    for data, maps, classes in ((np.r_[X, more], wide, partly), (X, embeddings, named)):
+    for data, maps, classes in ((np.r_[X, more_points], wide, partly), (X, embeddings, named)):
         ev = dreval.Evaluation(data, maps, labels=classes, n_neighbors=K, random_state=2)
         results = ev.run("neighborhood_hit", tests=None)
         rows.append((results.table["se"].to_numpy(), results.compare().pairs["difference"].to_numpy()))

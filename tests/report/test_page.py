@@ -561,14 +561,14 @@ def test_sizes_at_which_an_embedding_is_better_are_one_sentence(tmp_path):
         better[name] = [int(k) for k in by_k.index[(by_k > 0).all(axis=1)]]
     assert lead == "Significantly better than all other maps"
     expected = {name: ks for name, ks in better.items() if ks}
-    found = {}
+    claimed = {}
     for part in parts.split("; "):
         name, _, places = part.partition(" at K = ")
         ends = [[int(k) for k in place.split(" to ")] for place in re.split(", | and ", places)]
-        found[name] = [
+        claimed[name] = [
             k for first, *last in ends for k in range(first, (last or [first])[0] + 1) if k in set(table["K"])
         ]
-    assert found == expected
+    assert claimed == expected
     assert expected
 
 

@@ -224,7 +224,7 @@ def test_shared_notes_are_printed_once() -> None:
     notes = re.sub(r"\s+", " ", text.split("\nNotes\n")[1])
 
     assert notes.count("not its method as trustability does") == 1
-    assert "procrustes_disparity of e, f:" in notes
+    assert "global shape of e, f:" in notes
     assert ".." not in notes.replace("[...]", "")
     assert re.findall(r"\[(\d+)\]", notes) == [str(i + 1) for i in range(len(re.findall(r"\[(\d+)\]", notes)))]
 

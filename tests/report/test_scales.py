@@ -137,26 +137,6 @@ def test_a_page_has_one_chart_per_embedding_and_curve(tmp_path):
     assert 'id="sizes"' not in page_without_curves
 
 
-@pytest.mark.slow
-def test_the_page_says_at_which_sizes_one_is_better_than_all(tmp_path):
-    """At every K of a range the bands of all differences exclude 0, and at no other K."""
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(120, 5)) * [5, 3, 2, 1, 1]
-    results = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 1:3], "c": X[:, 3:]}, n_neighbors=10, random_state=0).run()
-    page = results.report(tmp_path / "a.html").read_text("utf-8")
-    lead = page.partition('id="sizes"')[2].partition('<p class="lead">')[2].partition("</p>")[0]
-    ranges = re.findall(r"(?:[Ff]rom|[Aa]t) K\s=\s(\d+)(?: to (\d+))? <strong><bdi>(\w)", lead)
-    claimed = {(name, k) for low, high, name in ranges for k in range(int(low), int(high or low) + 1)}
-    better = set()
-    for name, others in (("a", "bc"), ("b", "ac"), ("c", "ab")):
-        tables = [results.curve("r_nx", difference=(name, other)) for other in others]
-        better |= {(name, k) for k in tables[0].index if all(table.loc[k, "band_low"] > 0 for table in tables)}
-
-    assert better
-    ks = {k for _, k in better} | set(results.curve("r_nx").index)
-    assert {pair for pair in claimed if pair[1] in ks} == better
-
-
 @pytest.fixture(scope="module")
 def banded_results():
     """Results of two embeddings by all points, and by anchors."""

@@ -59,9 +59,9 @@ def test_a_journal_of_other_groups_is_not_used(tmp_path):
     path = tmp_path / "x.journal"
     options = {"over": "groups", "random_state": 0, "journal": path}
     first = dreval.stability(X, "pca", groups=GROUPS, **options)
-    again = dreval.stability(X, "pca", groups=GROUPS, **options)
+    repeated = dreval.stability(X, "pca", groups=GROUPS, **options)
     other = dreval.stability(X, "pca", groups=np.roll(GROUPS, 1), **options)
-    assert float(first) == float(again)
+    assert float(first) == float(repeated)
     assert float(other) == float(dreval.stability(X, "pca", groups=np.roll(GROUPS, 1), over="groups", random_state=0))
 
 

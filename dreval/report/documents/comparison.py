@@ -30,6 +30,7 @@ from dreval.report.comparison_view import (
     equal_maps,
     measure_heading,
     measures_by_question,
+    pair_test_count,
     setting_suffix,
     target_of_test,
     test_assumptions,

@@ -258,8 +258,8 @@ def _table_note(comparison: Comparison, has_bars: bool) -> str:
     parts = ["Mean rank over the data sets, 1 being the best."] if comparison.families else []
     baseline = comparison.recipe.get("baseline")
     if any(best_embeddings(comparison, name) for name in comparison.measures):
-        better = f"significantly better than {baseline}" if baseline else "best, or not significantly worse than the best"
-        parts.append(f"● {better}.")
+        best = f"significantly better than {baseline}" if baseline else "best, or not significantly worse than the best"
+        parts.append(f"● {best}.")
     parts += [letter_text(comparison)]
     parts += ["Bar: from chance to perfect."] if has_bars else []
     parts += ["↓ lower is better."] if not comparison.families else []

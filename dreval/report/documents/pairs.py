@@ -17,6 +17,7 @@ from dreval.report.comparison_view import (
     embedding_order,
     equal_maps,
     measures_by_question,
+    pair_test_count,
     setting_suffix,
 )
 from dreval.report.document import (

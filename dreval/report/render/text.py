@@ -46,14 +46,16 @@ ROW_INDENT = 2  # columns of a terminal before rows that have headings
 RULE = "=" * TEXT_COLUMNS
 
 
-SETTINGS = re.compile(r"\(k\0=\0\d+, [^()]{1,24}\)")  # of the first line, as "(k = 15, seed 0)"
+FIXED_BLANK = "\x01"  # at which no line breaks
+SETTINGS = re.compile(r"\(k\x01=\x01\d+, [^()]{1,24}\)")  # of the first line, as "(k = 15, seed 0)"
 
 
 def wrap(text: str, width: int = TEXT_COLUMNS, **indents: str) -> list[str]:
-    """Return a text in lines; equations such as "p = .03" and "k = 10" stay in one line, with plain spaces."""
-    text = SETTINGS.sub(lambda match: match[0].replace(" ", "\0"), keep_equations(text, "\0"))
+    """Return a text in lines, padded as ``pad_wide_characters`` does; equations such as "k = 10" are not broken."""
+    text = keep_equations(pad_wide_characters(text), FIXED_BLANK)
+    text = SETTINGS.sub(lambda match: match[0].replace(" ", FIXED_BLANK), text)
     lines = textwrap.wrap(text, width, break_on_hyphens=False, **indents)
-    return [line.replace("\0", " ") for line in lines]
+    return [line.replace(FIXED_BLANK, " ") for line in lines]
 
 
 def text(document: Document) -> str:
@@ -64,7 +66,7 @@ def text(document: Document) -> str:
     tables = document.tables
     widths = [name_width(table, TERMINAL_COLUMNS - ROW_INDENT * table.has_headings) for table in tables]
     tables, short = shorten_names(tables, widths)
-    lines = [line for about in document.about for line in wrap(pad_wide_characters(printable(about)))]
+    lines = [line for about in document.about for line in wrap(printable(about))]
     if not document.opens_with_answer or (document.about and document.header):
         lines += [*(line.center(TEXT_COLUMNS).rstrip() for line in wrap(printable(document.title))), RULE]
     notes_heading = [] if document.opens_with_answer else ["Notes"]
@@ -109,7 +111,7 @@ def _lines(
             case Paragraph():
                 is_written = part.is_plain or part.written
                 paragraph = printable(part.text) if is_written else sentence(part.text, text_part=plain_symbols)
-                yield from wrap(pad_wide_characters(paragraph))
+                yield from wrap(paragraph)
             case FigureFile():
                 yield from wrap(f"Figure: {plain_symbols(part.caption)}")
 
@@ -171,7 +173,7 @@ def _answers(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
     """Yield questions, and next to each its answer, with a hanging indent."""
     indent = max((len(question) for question, _ in lines), default=0) + COLUMN_GAP
     for question, text in lines:
-        answer = pad_wide_characters(sentence(text, text_part=plain_symbols))
+        answer = sentence(text, text_part=plain_symbols)
         start = question.ljust(indent)
         yield from wrap(answer, width=TERMINAL_COLUMNS, initial_indent=start, subsequent_indent=" " * indent)
 
@@ -179,12 +181,10 @@ def _answers(lines: Sequence[tuple[str, str]]) -> Iterator[str]:
 def _indented(lines: Iterable[str]) -> Iterator[str]:
     """Yield indented lines; what continues a line is indented further."""
     for line in lines:
-        yield from wrap(pad_wide_characters(printable(line)), initial_indent="  ", subsequent_indent="    ")
+        yield from wrap(printable(line), initial_indent="  ", subsequent_indent="    ")
 
 
 def _marked(items: Iterable[tuple[str, str]]) -> Iterator[str]:
     """Yield the lines of items, each after its mark."""
     for mark, item in items:
-        yield from textwrap.wrap(
-            pad_wide_characters(item), TEXT_COLUMNS, initial_indent=mark, subsequent_indent=" " * min(len(mark), 4)
-        )
+        yield from wrap(item, initial_indent=mark, subsequent_indent=" " * min(len(mark), 4))

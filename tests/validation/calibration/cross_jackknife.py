@@ -41,14 +41,14 @@ Draw = Callable[[np.random.Generator, int], tuple[np.ndarray, np.ndarray]]
 
 
 class Design(NamedTuple):
-    """Points and a fixed map of them, to which noise is added: ``noise`` of two maps alike, ``more`` of a third one."""
+    """Points and a fixed map of them, to which noise is added: ``noise`` of two maps, ``noise_of_worse`` of a third."""
 
     name: str
     n: int
     k: int
     draw: Draw
     noise: float
-    more: float
+    noise_of_worse: float
 
 
 def linear(columns: int) -> np.ndarray:
@@ -141,7 +141,7 @@ def sample(design: Design, number: int) -> np.ndarray:
     X, U = design.draw(rng, design.n)
     maps = {
         name: U + noise * rng.normal(size=U.shape)
-        for name, noise in (("a", design.noise), ("b", design.noise), ("c", design.more))
+        for name, noise in (("a", design.noise), ("b", design.noise), ("c", design.noise_of_worse))
     }
     labels = (X[:, 0] + rng.normal(size=design.n) > 0.0).astype(int)
     ev = dreval.Evaluation(X, maps, labels=labels, n_neighbors=design.k, random_state=number, n_jobs=1)
@@ -195,7 +195,7 @@ def best_sample(design: Design, number: int) -> np.ndarray:
     rng = np.random.default_rng([99, DESIGNS.index(design), number])
     X, U = design.draw(rng, design.n)
     maps = {str(at): U + design.noise * rng.normal(size=U.shape) for at in range(4)}
-    maps["4"] = U + design.more * rng.normal(size=U.shape)
+    maps["4"] = U + design.noise_of_worse * rng.normal(size=U.shape)
     ev = dreval.Evaluation(X, maps, n_neighbors=design.k, random_state=number, n_jobs=1)
     plan = ev._plan(RANKED, None, "points", 1, {})
     plan = plan._replace(measures=[task for task in plan.measures if not task.card.curve])
@@ -203,7 +203,7 @@ def best_sample(design: Design, number: int) -> np.ndarray:
     outcomes = {name: delete_one(name, view, plan.measures) for name, view in views.items()}
     crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
     outcomes = crossed.added_to(outcomes, plan.measures, maps, lambda _: None)
-    kept = np.full((len(RANKED), 2, len(maps)), np.nan)
+    in_set = np.full((len(RANKED), 2, len(maps)), np.nan)
     for task in plan.measures:
         sign = 1.0 if task.card.direction == "higher" else -1.0
         values = sign * np.array([next(r for r in o.rows if r.key == task.key).value for o in outcomes.values()])
@@ -215,11 +215,11 @@ def best_sample(design: Design, number: int) -> np.ndarray:
             interval = jackknife_interval(values[a] - values[b], pair[0], FREE, crossed=pair[1])
             errors[a, b] = errors[b, a] = interval.se
         ways = (covariance, None), (contrast_covariance(covariance, influences), errors)
-        for way, (matrix, se) in enumerate(ways):
+        for index, (matrix, se) in enumerate(ways):
             draws = np.random.default_rng(number)
             result = best_set(values, matrix, design.n - 1, 0.05, draws, errors=se)
-            kept[RANKED.index(task.name), way] = result.in_set
-    return kept
+            in_set[RANKED.index(task.name), index] = result.in_set
+    return in_set
 
 
 def best_table(folder: Path) -> pd.DataFrame:
@@ -229,9 +229,9 @@ def best_table(folder: Path) -> pd.DataFrame:
         path = folder / f"best_{design.name}.csv"
         if path.exists():
             numbers = simulate(design, folder, len(path.read_text().splitlines()), best_sample, "best_")
-            for measure, kept in zip(RANKED, np.moveaxis(numbers, 1, 0), strict=True):
-                share = kept.mean(axis=0)
-                row = {"design": design.name, "measure": measure, "samples": len(kept)}
+            for measure, in_sets in zip(RANKED, np.moveaxis(numbers, 1, 0), strict=True):
+                share = in_sets.mean(axis=0)
+                row = {"design": design.name, "measure": measure, "samples": len(in_sets)}
                 row |= {"equal_j": share[0, :4].min(), "equal": share[1, :4].min(), "mean": share[1, :4].mean()}
                 rows.append({**row, "worse_j": share[0, 4], "worse": share[1, 4]})
     return pd.DataFrame(rows)

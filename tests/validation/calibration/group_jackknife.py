@@ -96,8 +96,8 @@ def sample(cell: Cell, number: int) -> np.ndarray:
         pair = group_interval(of_maps[0] - of_maps[1], without[0] - without[1], design.freedom, FREE)
         p = 2 * student(design.freedom).sf(abs(of_maps[0] - of_maps[1]) / pair.se)
         seed = stream(0, "best set", task.name, task.parameters_text)
-        kept = best_set(of_maps, jackknife_covariance(without.T), design.freedom, 0.05, seed).in_set
-        rows.append([sign * of_maps[0], first.low, first.high, p, kept[0], kept[-1]])
+        in_set = best_set(of_maps, jackknife_covariance(without.T), design.freedom, 0.05, seed).in_set
+        rows.append([sign * of_maps[0], first.low, first.high, p, in_set[0], in_set[-1]])
     return np.array(rows, dtype=float)
 
 

@@ -50,10 +50,10 @@ def test_best_sets_keep_equal_maps(name, n_simulations, tmp_path):
     """Each of four equal maps is in the best set in at least 95 %, up to three standard errors of the simulation."""
     (design,) = (design for design in DESIGNS if design.name == name)
     size = n_simulations(300)
-    kept = simulate(design, tmp_path, size, best_sample, "best_").mean(axis=0)
+    is_kept = simulate(design, tmp_path, size, best_sample, "best_").mean(axis=0)
 
-    assert (kept[:, 1, :4] >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / size)).all()
-    assert kept.shape == (len(RANKED), 2, 5)
+    assert (is_kept[:, 1, :4] >= 0.95 - 3 * np.sqrt(0.05 * 0.95 / size)).all()
+    assert is_kept.shape == (len(RANKED), 2, 5)
 
 
 @pytest.mark.calibration
@@ -81,6 +81,6 @@ def test_the_level_quickly(tmp_path):
     """The fast subset: of 25 samples at most 5 intervals miss and at most 5 tests reject (more has p = .001)."""
     numbers = simulate(DESIGNS[0], tmp_path, 25)
     rows = {row["measure"]: row for row in rows_of(DESIGNS[0], numbers)}
-    again = simulate(DESIGNS[0], tmp_path, 25)
-    assert np.array_equal(numbers, again, equal_nan=True)
+    repeated = simulate(DESIGNS[0], tmp_path, 25)
+    assert np.array_equal(numbers, repeated, equal_nan=True)
     assert all(rows[name]["coverage"] >= 0.8 and rows[name]["size"] <= 0.2 for name in CROSSED)

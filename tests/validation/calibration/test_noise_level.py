@@ -183,17 +183,17 @@ def closeness(X, Y):
 
 def test_power_of_the_points_distinguished_from_noise(n_simulations):
     """Of the points of a tight cluster e-values find at least .8, and the plug-in q more, with more noise."""
-    runs, found, noise = n_simulations(100), {"e": [], "q": []}, {"e": [], "q": []}
+    runs, recalls, shares = n_simulations(100), {"e": [], "q": []}, {"e": [], "q": []}
     for run in range(runs):
         X, structured = _mixture(np.random.default_rng([run, 7]), 0.3, "tight cluster")
         test = dreval.noise_test(X, principal, measure=closeness, n_replicates=99, random_state=run)
         for kind, flagged in (("e", ~test.like_noise), ("q", (test.points["q"] <= 0.05).to_numpy())):
-            found[kind].append(flagged[structured].mean())
-            noise[kind].append(np.mean(~structured[flagged]) if flagged.any() else 0.0)
+            recalls[kind].append(flagged[structured].mean())
+            shares[kind].append(np.mean(~structured[flagged]) if flagged.any() else 0.0)
     for kind in ("e", "q"):
-        print(f"tight cluster, {kind}: found {np.mean(found[kind]):.3f}, noise {np.mean(noise[kind]):.3f}")
-    assert 0.8 <= np.mean(found["e"]) <= np.mean(found["q"])
-    assert np.mean(noise["e"]) <= np.mean(noise["q"])
+        print(f"tight cluster, {kind}: found {np.mean(recalls[kind]):.3f}, noise {np.mean(shares[kind]):.3f}")
+    assert 0.8 <= np.mean(recalls["e"]) <= np.mean(recalls["q"])
+    assert np.mean(shares["e"]) <= np.mean(shares["q"])
 
 
 @pytest.mark.parametrize("statistic", [nearness, "auto"], ids=["score without ties", "overlap"])
