@@ -390,12 +390,17 @@ class _Facts:
         return f"{self.label(name)} {joined}" if with_label else joined
 
     def overall_only(self, question: str, measures: Sequence[str]) -> Iterator[Finding]:
-        """Yield where no pair is significant although a test of any difference rejects."""
+        """Yield by which measures no pair is significant although a test of any difference rejects."""
+        p_values: dict[str, dict[str, float]] = {}  # by test and measure
         for name in measures:
             overall = self.overall_p(name)
             if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
-                test, p = OVERALL_TITLES[overall[0]], p_text(overall[1], self.alpha)
-                yield _finding("overall_only", question, [name], test=test, p=p, by=self.by([name], question))
+                p_values.setdefault(overall[0], {})[name] = overall[1]
+        for test, of_test in p_values.items():
+            p = p_text(max(of_test.values()), self.alpha)
+            p = p if len({*of_test.values()}) == 1 else p.replace("p =", "p ≤")
+            by = self.by(list(of_test), question)
+            yield _finding("overall_only", question, of_test, test=OVERALL_TITLES[test], p=p, by=by)
 
     def overall_p(self, name: str) -> tuple[str, float] | None:
         """Return the test of any difference that is quoted, with its p; None without one."""

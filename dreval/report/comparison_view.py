@@ -142,6 +142,11 @@ def pair_test_count(comparison: Comparison) -> int:
     return count_tests(pairs, groups)
 
 
+def is_paired(comparison: Comparison) -> bool:
+    """Return whether the embeddings are compared on the same points, halves or data sets by every test."""
+    return "seeds" not in {*comparison.pairs["test"]}
+
+
 def equal_maps(comparison: Comparison) -> list[set[str]]:
     """Return the groups of embeddings that are the same map; over data sets, that have equal values by all measures."""
     if comparison.results is not None:

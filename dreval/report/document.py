@@ -11,7 +11,7 @@ from dreval.glossary import true_minus
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table
-CODES = "Significance codes: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
+CODES = "Codes of p, adjusted where it is: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
 
 def format_duration(seconds: float) -> str:
@@ -322,14 +322,14 @@ class WideFigure:
 class Answers:
     """The verdict: a line of sentences for each question; a page has the ``key`` of marks and colors next to them.
 
-    The key has the mark of best sets where the embeddings have ``ranks``.
+    The key has the meaning of the mark of the ``best``, if there is one.
     Instead of a key there may be ``panels``, small maps, with the ``scale`` of their colors as in ``Maps``.
     """
 
     lines: Sequence[tuple[str, str]]
     key: bool = False
     intervals: str = ""
-    ranks: bool = False
+    best: str = ""
     panels: Sequence[Panel] = ()
     scale: tuple[str, str, str] | None = None
 

@@ -32,6 +32,7 @@ from dreval.report.best_sets import (
     measure_rankings,
     normalized_score,
 )
+from dreval.report.comparison_view import is_paired
 from dreval.report.format import (
     ROUNDING,
     count_noun,
@@ -58,6 +59,7 @@ from dreval.report.result_view import (
 
 MAX_LISTED_NAMES = 3  # names in a sentence; further ones are counted
 MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted
+MAX_EXCEPTIONS = 2  # measures of a question by which a finding does not hold, in a sentence
 MAX_IN_FULL = 6  # embeddings; of more the answers are about one measure of each question
 MAX_LISTED_CAUTIONS = 2  # cautions of the verdict
 ALL_CAUTIONS = "summary(full=True)"  # where all cautions are
@@ -249,6 +251,10 @@ def _measures_text(finding: Finding) -> str:
     if total == len(columns):
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
     if len(columns) >= MAX_LISTED_NAMES and finding.kind not in ("result.borderline", "result.borderline_again"):
+        nouns = [column.noun_in_sentence for column in columns]
+        left = [noun for noun in finding.numbers["nouns"] if noun not in nouns]
+        if len(left) <= MAX_EXCEPTIONS:
+            return f"by all measures except {join_and(left)}"
         return f"by {number_word(len(columns))} of {number_word(total)} measures"
     is_with = all(column.preposition == "with" for column in columns)
     order = [row[0] for row in finding.rows]
@@ -654,7 +660,8 @@ def rows_of(columns: Iterable[Column], names: Sequence[str]) -> tuple[tuple[str,
 def _numbers_of_question(view: ResultView, columns: Sequence[Column]) -> dict[str, Any]:
     """Return how many measures a question has, and k where they were run at several."""
     scaled = any(column.settings.get(NEIGHBORS_PARAMETER) == str(view.k) for column in columns)
-    numbers = {"measures": len(columns), **_count_embeddings(view)}
+    numbers = {"measures": len(columns), "nouns": tuple(column.noun_in_sentence for column in columns)}
+    numbers |= _count_embeddings(view)
     return numbers | ({"k": view.k or 0} if scaled and len(view.scales) > 1 else {})
 
 
@@ -923,8 +930,9 @@ def best_mark_text(view: ResultView, columns: Iterable[Column], symbols: bool = 
     titles = dict.fromkeys(column.short_title if symbols else column.title_in_sentence for column in untested)
     few = len(titles) <= MAX_LISTED_NAMES + 1
     names = join_and(list(titles)) if few else f"{number_word(len(titles))} measures"
-    each = " for each measure" * (len(with_best) > 1)
-    text = f"best, or not significantly worse ({100 * LEVEL:g} %{each})"
+    each = " a measure" * (len(with_best) > 1)
+    paired = "paired, " * (view.comparison is not None and is_paired(view.comparison))
+    text = f"best or not significantly worse ({paired}{100 * LEVEL:g} %{each})"
     return f"{text}; by {names} the best value, not tested" if titles else text
 
 

@@ -15,6 +15,7 @@ from dreval.comparison.compare import count_tests
 from dreval.errors import DrevalError
 from dreval.registry import MEASURES
 from dreval.report.documents.evaluation import printed_table
+from dreval.report.documents.paragraph import MAX_WORDS
 from dreval.report.findings import Number, cautions, missing_findings, phrases, standing, verdict
 from dreval.report.format import format_fixed, percent, probability
 from dreval.report.render.markup import sentence
@@ -482,7 +483,7 @@ def test_a_printed_result_is_short_whatever_its_values(results):
     assert len(lines) <= (30 if len(results.embeddings) <= 5 else 40), str(results)
     assert max(map(len, lines)) <= 80, str(results)
     assert not any(re.search(r"\b[pk]( [=<≤≥])?$", line) for line in lines), str(results)
-    assert len(results.paragraph().split()) <= 160, results.paragraph()
+    assert len(results.paragraph().split()) <= MAX_WORDS, results.paragraph()
 
 
 @pytest.mark.slow

@@ -105,7 +105,7 @@ def test_paragraphs_on_many_embeddings_with_long_names_fit() -> None:
     text, text_of_comparison = results.paragraph(), results.compare().paragraph()
 
     assert max(len(text.split()), len(text_of_comparison.split())) <= MAX_WORDS
-    assert text.startswith("16 embeddings were evaluated on 30 points. For neighbors, ")
+    assert text.startswith("16 embeddings were evaluated on 30 points (k = 5). For neighbors, ")
     assert "For global distances, " in text or "1 further question is in the table." in text
     assert text_of_comparison.startswith("16 embeddings were evaluated on 30 points. For ")
 
@@ -163,7 +163,7 @@ def test_the_findings_are_those_of_the_verdict(full_results: dreval.Results) -> 
     assert f"HSIC rejects independence of labels for pca and mds (largest adjusted p = {format_p(below.max())})" in text
     assert text.endswith(
         "Brackets: 95 % intervals; best: 5 % level for each measure, not adjusted over measures; "
-        "pairwise p: Holm over 2 tests."
+        "pairwise p: Holm over 2 paired tests."
     )
 
 
@@ -174,7 +174,7 @@ def test_one_embedding_is_compared_with_chance() -> None:
         pc=X[:, :2],
     ).run(["trustworthiness"], None)
     assert results.paragraph().startswith(
-        "One embedding was evaluated on 60 points: pc. For neighbors, trustworthiness ."
+        "One embedding was evaluated on 60 points (k = 5): pc. For neighbors, trustworthiness ."
     )
     text = evaluation(noise=noise).run(["trustworthiness", "procrustes_rc"], None).paragraph()
     assert "For neighbors, not significantly better than chance (" in text

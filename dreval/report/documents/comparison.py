@@ -28,6 +28,7 @@ from dreval.report.comparison_view import (
     decisive_pairs,
     embedding_order,
     equal_maps,
+    is_paired,
     measure_heading,
     measures_by_question,
     pair_test_count,
@@ -48,7 +49,7 @@ from dreval.report.format import (
     probability,
     without_zero,
 )
-from dreval.report.result_view import Column, independent_unit, target_text
+from dreval.report.result_view import Column, independent_unit, measure_phrase, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -155,7 +156,8 @@ def comparison_settings(comparison: Comparison) -> str:
     """Return the number of tests, their adjustment and level, such as "100 paired tests (Holm, level .05)"."""
     recipe, n_tests = comparison.recipe, pair_test_count(comparison)
     level = without_zero(f"{recipe['alpha']:g}")
-    tests = count_noun(n_tests, "test" if comparison.families else "paired test") if n_tests else ""
+    noun = "paired test" if is_paired(comparison) and not comparison.families else "test"
+    tests = count_noun(n_tests, noun) if n_tests else ""
     adjustment = [ADJUSTMENTS.get(recipe["adjust"], "not adjusted")] if n_tests > 1 else []
     baseline = f" against {recipe['baseline']}" if recipe.get("baseline") else ""
     settings = ", ".join([*adjustment, f"level {level}"])
@@ -206,7 +208,12 @@ def comparison_table(comparison: Comparison, is_wide: bool = False, *, shell: bo
 
 def measure_name(comparison: Comparison, name: str, column: Column) -> str:
     """Return the title of a measure for a table, with its setting where it has several, and its direction."""
-    return f"{column.title}{setting_suffix(comparison, name)}{'' if column.higher else ' ↓'}"
+    return f"{column.title}{setting_suffix(comparison, name)}{'' if column.higher or comparison.families else ' ↓'}"
+
+
+def measure_name_in_sentence(comparison: Comparison, name: str) -> str:
+    """Return the title of a measure within a sentence, with its setting where it has several."""
+    return f"{column_of(comparison, name).title_in_sentence}{setting_suffix(comparison, name)}"
 
 
 def _difference_table(
@@ -302,7 +309,7 @@ def _measure_rows_table(
     )
     foot = "; ".join(parts)
     best_text = _best_text(comparison, columns, starred)
-    title = "Mean ranks over the data sets" if comparison.families else ""
+    title = "Mean ranks over the data sets, 1 being the best" if comparison.families else ""
     return Table(title, ["", *names], rows, best=best_text, foot=f"{foot}." if foot else "")
 
 
@@ -336,7 +343,7 @@ def _embedding_rows_table(
         TableColumn(f"{columns[name].noun_in_sentence}{'' if columns[name].higher or comparison.families else ' ↓'}")
         for name in measures
     ]
-    title = "Mean ranks over the data sets" if comparison.families else ""
+    title = "Mean ranks over the data sets, 1 being the best" if comparison.families else ""
     left = len(columns) - len(measures)
     step = "--full" if shell else "summary(full=True)"
     foot = f"one measure a question; {count_noun(left, 'more measure')}: {step}." if left else ""
@@ -391,7 +398,7 @@ def _notes_on_all(comparison: Comparison) -> list[str]:
     texts: dict[tuple[str, str], list[str]] = {}  # by measure and code
     for (measure, parameters, first, _, test), notes in notes_by_row(comparison.notes).items():
         if not (first or test):
-            prefix = f"{full_name(measure, parameters)}: " if measure else ""
+            prefix = f"{measure_name_in_sentence(comparison, full_name(measure, parameters))}: " if measure else ""
             for note in notes:
                 texts.setdefault((prefix, note.code), []).append(f"{prefix}{str(note).rstrip('.')}")
     return [f"{first}{f' (and {len(others)} similar)' if others else ''}." for first, *others in texts.values()]
@@ -526,9 +533,10 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
     by_row = notes_by_row(comparison.notes)
     rows = {key: notes for key, notes in by_row.items() if key[2] or key[4]}
     if comparison.families:
+        test_titles = {**OVERALL_TITLES, **PAIR_TITLES}
         tests_by_notes: dict[Notes, list[str]] = {}  # the tests that the notes of rows belong to
         for key, notes in rows.items():
-            tests_by_notes.setdefault(notes, []).append(key[4])
+            tests_by_notes.setdefault(notes, []).append(test_titles.get(key[4], key[4]))
         yield from (
             f"{', '.join(dict.fromkeys(names))}: {join_notes(notes).rstrip('.')}."
             for notes, names in tests_by_notes.items()
@@ -537,8 +545,8 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
         yield from _pair_notes(comparison, rows)
     if not comparison.families:
         yield (
-            "The best sets of ranking() ask only, measure by measure, who is worse than the best: they may tell "
-            "embeddings apart that these two-sided tests leave open."
+            "The best sets of ranking() rest on one-sided tests against the best at 5 % for each measure: they can "
+            "separate embeddings that these tests, two-sided and adjusted over all pairs and measures, do not."
         )
     yield "Difference of the first: positive when it is better, whichever way the measure points."
     yield from _letter_notes(comparison) if has_letters else ()
@@ -571,7 +579,7 @@ def _pair_notes(comparison: Comparison, rows: Mapping[tuple[Any, ...], Notes]) -
             pairs = [f"{first} and {second}" for first, second, _ in pair_places]
             left = f"{len(pairs):,} of {counts[measure, parameters]:,} pairs"
             suffix = f" ({'; '.join(pairs) if len(pairs) <= MAX_NAMED else left})"
-        measures_by_note.setdefault((note, suffix), []).append(measure)
+        measures_by_note.setdefault((note, suffix), []).append(measure_phrase(measure))
     for (note, suffix), measures in measures_by_note.items():
         yield f"{', '.join(dict.fromkeys(measures))}{suffix}: {str(note).rstrip('.')}."
 
@@ -588,7 +596,7 @@ def _method_notes(pairs: pd.DataFrame, unit: str) -> Iterator[str]:
         by_method = list(of_test[of_test["p_kind"] != "bound"].groupby("conf_method", sort=False))
         by_method = [(method, part) for method, part in by_method if method]
         for method, part in by_method:
-            of = f" of {', '.join(dict.fromkeys(part['measure']))}" * (len(by_method) > 1)
+            of = f" of {', '.join(dict.fromkeys(map(measure_phrase, part['measure'])))}" * (len(by_method) > 1)
             yield f"Paired differences{of}: {method}, for {target}; Student's t."
         if of_test["p_low"].notna().any():
             yield "Partitions are drawn at random: p_low and p_high bound the p that other seeds give."
@@ -602,7 +610,8 @@ def _letter_notes(comparison: Comparison) -> Iterator[str]:
     tested = [name for name in comparison.measures if (comparison.of(comparison.pairs, name)["test"] != "bayes").any()]
     without_letters = [name for name in tested if (comparison.of(comparison.standing, name)["letters"] == "").all()]
     if without_letters:
-        yield f"{', '.join(without_letters)}: no letters, since not every pair was tested."
+        listed = ", ".join(measure_name_in_sentence(comparison, name) for name in without_letters)
+        yield f"{listed}: no letters, since not every pair was tested."
 
 
 def letter_text(comparison: Comparison, noun: str = "Embeddings") -> str:
@@ -610,7 +619,8 @@ def letter_text(comparison: Comparison, noun: str = "Embeddings") -> str:
     measures_by_test: dict[str, list[str]] = {}
     for name in comparison.measures:
         if (comparison.of(comparison.standing, name)["letters"] != "").any():
-            measures_by_test.setdefault(_letter_test(comparison, name), []).append(name)
+            title = measure_name_in_sentence(comparison, name)
+            measures_by_test.setdefault(_letter_test(comparison, name), []).append(title)
     if not measures_by_test:
         return ""
     tests = list(measures_by_test)

@@ -178,7 +178,8 @@ def _page_question(comparison: Comparison) -> str:
     question = "Is one better" if count == 2 else "Which is better than which"
     question += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
     n = max((len(family.cells) for family in comparison.families.values()), default=0)
-    size = count_noun(n, "data set") if n else count_noun(int(comparison.recipe.get("n") or 0), "point")
+    n_points = int(comparison.recipe.get("n") or 0)
+    size = f"{number_word(n).capitalize()} data set{'s' * (n > 1)}" if n else count_noun(n_points, "point")
     size += f" in {groups_text(comparison.recipe['groups'])}" if comparison.recipe.get("groups") else ""
     measures = comparison.standing["measure"].nunique()
     return f"{question}? {size}, {number_word(measures)} measure{'s' * (measures > 1)}."
@@ -498,9 +499,9 @@ def _across_sections(comparison: Comparison, columns: Mapping[str, Column]) -> I
         "mean ranks for Nemenyi's test, the Hodges-Lehmann estimate for signed ranks, and their mean for the mixed "
         "model."
     )
-    pairs: list[Part] = (
-        [] if table is None else [Paragraph(note, "note"), Details(f"All {len(table.rows):,} rows", [table])]
-    )
+    pairs: list[Part] = []
+    if table is not None:
+        pairs = [Paragraph(note, "note"), Details(f"All {len(table.rows):,} rows", [table], screen=True)]
     yield Section("Every pair by every test", pairs, "pairs", "Pairs")
     posterior = posterior_table(comparison, "One row for each measure and pair")
     by = (

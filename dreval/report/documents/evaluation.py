@@ -100,6 +100,7 @@ PRINTED_EMBEDDINGS = 12  # embeddings in the printed table, where there are more
 PRINTED_OF_MANY = 15  # embeddings in the printed table of many
 NAME_LETTERS = 10  # letters of a name over a column of the printed table
 FEW_NAME_LETTERS = 18  # the same for at most three columns
+ROW_NAME_LETTERS = 36  # the same before a row
 WIDE_HALVES = 2.5  # times the median half-width, beyond which a measure is named below the printed table
 MAX_LOPSIDED = 0.1  # of the longer side of an interval, by which the other one is shorter, where only one is printed
 MAX_WIDE_INTERVALS = 2  # measures with much wider intervals than the others that are named below the printed table
@@ -275,24 +276,25 @@ def _measure_rows_table(
     return Table("", ["", *short, *["chance"] * has_chance], rows, style="plain"), key
 
 
+def _common_start(names: Sequence[str], max_letters: int) -> str:
+    """Return what all names begin with, up to a separator, where one is longer than ``max_letters``; else nothing."""
+    if len(names) < 2 or max(map(len, names)) <= max_letters:
+        return ""
+    letters = zip(*names, strict=False)
+    start = names[0][: sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))]
+    start = start[: max(map(start.rfind, "_-=/ ")) + 1]
+    return start if len(start) > 1 and start not in names else ""
+
+
 def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
     """Return short forms of the names over columns, and a key of those that differ from their name."""
-    prefix = ""  # what all names begin with, where they are long
     max_letters = NAME_LETTERS if len(names) > 3 else FEW_NAME_LETTERS
-    if len(names) > 1 and max(map(len, names)) > max_letters:
-        letters = zip(*names, strict=False)
-        prefix = names[0][: sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))]
-    prefix = prefix[: max(map(prefix.rfind, "_-=/ ")) + 1]
-    prefix = prefix if len(prefix) > 1 and prefix not in names else ""
-    starts = [f"…{name[len(prefix) :]}" for name in names] if prefix else list(names)
-    forms = distinct_short_names(starts, max_letters)
-    short = [forms[start] for start in starts]
-    key = [f"… is {prefix}"] if prefix else []
-    key += [
-        f"{form} is {name}"
-        for form, name in zip(short, names, strict=True)
-        if form not in (name, f"…{name[len(prefix) :]}")
-    ]
+    start = _common_start(names, max_letters)
+    ends = [f"…{name[len(start) :]}" for name in names] if start else list(names)
+    forms = distinct_short_names(ends, max_letters)
+    short = [forms[end] for end in ends]
+    key = [f"… is {start}"] if start else []
+    key += [f"{form} is {name}" for form, name, end in zip(short, names, ends, strict=True) if form not in (name, end)]
     return short, key
 
 
@@ -303,15 +305,19 @@ def _embedding_rows_table(
     count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
     count = count if in_full else MAX_EMBEDDINGS_ACROSS
     names = view.ranked if len(view.computed) <= count else view.ranked[:count]
+    start = _common_start(names, ROW_NAME_LETTERS)
+    ends = [f"…{name[len(start) :]}" if start else name for name in names]
     rows: list[list[Any]] = [
-        [name, *(_narrow_value(view, column, name, halves) for column in columns)] for name in names
+        [end, *(_narrow_value(view, column, name, halves) for column in columns)]
+        for name, end in zip(names, ends, strict=True)
     ]
     omitted = len(view.computed) - len(names)
     rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
     chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
     rows += [chance] if any(column.chances for column in columns) else []
     heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
-    key = [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
+    key = [f"… is {start}"] if start else []
+    key += [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
     return Table("", ["", *map(TableColumn, heads)], rows, style="plain"), key
 
 

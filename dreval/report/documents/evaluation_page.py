@@ -68,6 +68,9 @@ from dreval.report.figures.page import (
 )
 from dreval.report.findings import (
     ALL_CAUTIONS,
+    Answer,
+    best_mark_text,
+    findings_text,
     first_caution,
     list_names,
     metric_text,
@@ -108,6 +111,8 @@ MAX_FAMILIES = 9  # measures at several k that have a chart
 MAX_TRUST_COUNTS = 5  # different numbers of points in a sentence
 MAX_ASIDE_NAMES = 2  # names at the right of a title
 MAX_HISTOGRAMS = 24
+ALL_CAUTIONS_BELOW = "see all cautions below"
+LEVEL_NOTE = "Best sets (●) hold at 5 % for each measure; these tests hold at 5 % for all measures together."
 CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 
@@ -115,11 +120,13 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
     dimensions = {name: results.embeddings[name].shape[1] for name in view.contenders if name in results.embeddings}
     has_intervals = any(row["conf_method"] for row in view.rows)
+    is_tested = any(view.best_set(column).tested for column in view.by_goal)
+    best = best_mark_text(view, view.by_goal) if len(view.contenders) > 1 else ""
     answers = Answers(
-        [(answer.question, answer.text) for answer in verdict(view)],
+        [(answer.question, _answer_text(answer, folder is None)) for answer in verdict(view)],
         key=True,
         intervals=view.level if has_intervals else "",
-        ranks=len(view.contenders) > 1,
+        best=f"{'best set: ' * is_tested}{best}",
     )
     body = _page_sections(results, view) if folder is None else _text_sections(results, view, folder)
     closing = closing_sections(
@@ -145,7 +152,8 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     names = [*order, *view.failed]
     short = short_names(names, MAX_NAME_BREADTH)
     drawn = order[:MAX_PANELS] if view.has_many else order
-    yield Section("Each embedding", [embedding_cards(results, view, names, short)] if names else [], "cards")
+    cards = [embedding_cards(results, view, names, short), *_all_cautions(view)] if names else []
+    yield Section("Each embedding", cards, "cards")
     has_values = bool(view.by_goal and view.computed)
     yield Section(
         "All measures", list(_measure_parts(view, names, short)) if has_values else [], "measures", "Measures"
@@ -225,6 +233,25 @@ def headline(view: ResultView) -> str:
     return " · ".join(part for part in parts if part)
 
 
+def _answer_text(answer: Answer, is_page: bool) -> str:
+    """Return the sentences on a question; a page has all cautions below."""
+    return findings_text(
+        replace(finding, numbers={**finding.numbers, "where": ALL_CAUTIONS_BELOW})
+        if is_page and finding.kind == "result.more_cautions"
+        else finding
+        for finding in answer.findings
+    )
+
+
+def _all_cautions(view: ResultView) -> Iterator[Details]:
+    """Yield all cautions, folded, where the answers have only the first ones."""
+    printed = [finding for answer in verdict(view) for finding in answer.findings]
+    if any(finding.kind == "result.more_cautions" for finding in printed):
+        answers = verdict(view, max_cautions=None)
+        cautions = [finding.text for answer in answers if answer.question == "Caution" for finding in answer.findings]
+        yield Details(f"All {len(cautions)} cautions", [Items(cautions)])
+
+
 def embedding_cards(results: Results, view: ResultView, names: Sequence[str], short: Mapping[str, str]) -> Cards:
     """Return a card for each embedding, in their order."""
     columns = [column for column in question_columns(view) if column.topic and column.ranks and column.values]
@@ -250,7 +277,8 @@ def _first_caution_text(view: ResultView, name: str, is_card: bool = False) -> s
     """Return the first caution on an embedding, and how many more there are; on a card without its name."""
     findings, further = first_caution(view, name)
     texts = [finding.predicate if is_card else finding.text for finding in findings]
-    return " ".join([*texts, *[f"{count_noun(further, 'more caution')}: {ALL_CAUTIONS}."] * (further > 0)])
+    where = " below" if is_card else f": {ALL_CAUTIONS}"
+    return " ".join([*texts, *[f"{count_noun(further, 'more caution')}{where}."] * (further > 0)])
 
 
 def _card_bar(view: ResultView, column: Column, name: str) -> Bar:
@@ -716,7 +744,10 @@ def _difference_parts(view: ResultView, short: Mapping[str, str]) -> Iterator[Pa
         ordered = [*view.by_goal, *(column for column in view.columns if column not in view.main_columns)]
         columns = {full_name(column.measure, column.parameters): column for column in ordered}
         yield from _collapsed_part(view)
-        yield from difference_parts(view.comparison, columns, short, _borderline_leads(view))
+        has_levels = view.comparison.recipe["adjust"] != "nothing" and len(view.by_goal) > 1
+        is_tested = any(view.best_set(column).tested for column in view.by_goal)
+        note = LEVEL_NOTE if has_levels and is_tested else ""
+        yield from difference_parts(view.comparison, columns, short, _borderline_leads(view), note)
 
 
 def _borderline_leads(view: ResultView) -> set[Lead]:

@@ -72,16 +72,18 @@ def difference_parts(
     columns: Mapping[str, MeasureColumn],
     short: Mapping[str, str],
     leads: Collection[Lead] = (),
+    level_note: str = "",
 ) -> Iterator[Part]:
     """Yield which embeddings differ: a forest of one measure a question, borderline pairs, and all pairs folded.
 
-    ``columns`` are by the full names of the measures; ``leads`` as in ``difference_rows``.
+    ``columns`` are by the full names of the measures; ``leads`` as in ``difference_rows``; ``level_note`` is what else
+    the page has at another level of error.
     """
     rows = difference_rows(comparison, leads)
     if not rows:
         return
     yield Paragraph(difference_text(comparison, rows), "lead")
-    yield Marks(mark_texts(comparison, rows), _forest_note(comparison))
+    yield Marks(mark_texts(comparison, rows), " ".join(filter(None, [_forest_note(comparison), level_note])))
     questions = measures_by_question(columns).values()
     measures = [next((name for name in part if columns[name].bar), part[0]) for part in questions]
     forests = [_forest(comparison, columns[name], name, rows, short) for name in measures]
@@ -153,7 +155,9 @@ def mark_texts(comparison: Comparison, rows: Sequence[Mapping[str, Any]]) -> lis
     adjust = comparison.recipe["adjust"]
     n_tests = pair_test_count(comparison)
     adjusted = adjust != "nothing" and n_tests > 1
-    over = f", adjusted over all {count_noun(n_tests, 'test')} ({ADJUSTMENTS.get(adjust, adjust)})" if adjusted else ""
+    once = "; equal maps count once" * bool(equal_maps(comparison))
+    method = f"{ADJUSTMENTS.get(adjust, adjust)}{once}"
+    over = f", adjusted over all {count_noun(n_tests, 'test')} ({method})" if adjusted else ""
     marks = [(SIGNIFICANT, f"significant{over}")]
     borderline = [row for row in rows if row["mark"] == BORDERLINE]
     if borderline:
@@ -272,7 +276,8 @@ def pair_table(
     numbers = ["Difference", *[interval_heading(comparison).capitalize()] * has_intervals]
     numbers += ["p alone" if adjusted else "p", *["Adjusted p"] * adjusted]
     heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
-    heads += [*(Column(text, "number") for text in numbers), *[Column("Different?", "text")] * has_verdicts]
+    heads += [*(Column(text, "number", below="two-sided" * (text == "p alone")) for text in numbers)]
+    heads += [*[Column("Different?", "text")] * has_verdicts]
     heads += [Column("Equivalent?", "text")] * has_margins
     return Table("", heads, cells, header=1, caption=caption, wide=False)
 

@@ -20,7 +20,7 @@ from dreval.records.frames import groups_text, independence_rows, keys_by_full_n
 from dreval.records.results import Results
 from dreval.registry import TESTS
 from dreval.report.comparison_findings import TEST, comparison_answers
-from dreval.report.comparison_view import column_of, embedding_order, setting_suffix
+from dreval.report.comparison_view import column_of, embedding_order, is_paired, pair_test_count, setting_suffix
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
 from dreval.report.findings import (
     CAUTIONS as CAUTION_KINDS,
@@ -52,9 +52,9 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
-from dreval.report.result_view import Column, ResultView, independent_unit, read_results
+from dreval.report.result_view import Column, ResultView, independent_unit, neighbors_of, read_results
 
-MAX_WORDS = 160  # of the results
+MAX_WORDS = 175  # of the results
 MAX_METHODS_WORDS = 250  # of the methods
 MAX_ITEMS = 12  # questions, measures or works
 MAX_NAMES = 8  # embeddings that a list names
@@ -210,7 +210,9 @@ def _result_sentences(results: Results) -> Make:
             yield "No embedding could be computed."
             return
         groups = groups_text(results.recipe.get("groups"))
-        yield _opening(names, f"on {int(results.recipe['n']):,} points{f' in {groups}' * bool(groups)}", write)
+        scale = f" (k = {view.k})" * (len(view.scales) == 1)
+        total = f"on {int(results.recipe['n']):,} points{f' in {groups}' * bool(groups)}{scale}"
+        yield _opening(names, total, write)
         for question, findings in questions[: write.detail.items]:
             for place, finding in enumerate(findings):
                 if finding.kind in POOR and not write.detail.minor:
@@ -248,7 +250,9 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
     best = sorted(finding.subject, key=column.values.__getitem__, reverse=column.higher)
     is_named = len(finding.measures) == 1 and finding.numbers["measures"] > 1  # in the sentence before
     is_named &= finding.kind not in ("result.value", "result.named_value")
-    text = f"{'' if is_named else f'{column.noun_in_sentence} '}{_values_text(column, best, write)}"
+    k = neighbors_of(column)
+    at = f" at k = {k}" * (k not in (view.k, None) and "k" not in finding.numbers)
+    text = f"{'' if is_named else f'{column.noun_in_sentence}{at} '}{_values_text(column, best, write)}"
     key, details = (column.measure, column.parameters), []
     if finding.others and write.detail.next_best:
         next_value = write.value(column, finding.others[0], write.detail.next_intervals)
@@ -261,7 +265,7 @@ def _quote(view: ResultView, finding: Finding, write: Writer) -> str:
         details.append(write.p(p_values[0]))
     if column.chances and "chance" in finding.numbers:
         details.append(chance_phrase(column, _chance_text(column)))
-    details += [LOWER_IS_BETTER] * bool(write.detail.minor and finding.numbers.get("lower"))
+    details += [LOWER_IS_BETTER] * bool(finding.numbers.get("lower"))
     if finding.kind in IN_PARENTHESES:
         return "; ".join([text, *details])
     return f"{text} ({'; '.join(details)})" if details else text
@@ -291,7 +295,8 @@ def _key_sentence(view: ResultView, findings: Sequence[Finding], write: Writer) 
         over = f" over {independent_unit(view.recipe)}" if view.recipe.get("groups") else ""
         parts.append(f"brackets: {view.level} intervals{over}")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
-        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(view.pair_test_count, "test"))
+        noun = "paired test" if is_paired(view.comparison) else "test"
+        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(view.pair_test_count, noun))
         is_one_sided = any({"p", "p_ranking"} & {*finding.numbers} for finding in findings)
         parts += ["best: 5 % level for each measure, not adjusted over measures"] * write.detail.minor
         has_pairs = write.detail.next_p or any(finding.kind == "result.no_difference" for finding in findings)
@@ -496,6 +501,11 @@ def _pair_key_sentence(comparison: Comparison, has_intervals: bool, write: Write
     level = f"{100 * (1 - write.alpha):g} %"
     brackets = f"Brackets: {level} intervals; " * has_intervals
     phrase = join_and([PAIR_TEST_PHRASES[test] for test in dict.fromkeys(pairs["test"])])
-    tests = count_noun(len(comparison.measures), "measure") if by == "nemenyi" else count_noun(len(pairs), "test")
+    noun = "paired test" if is_paired(comparison) and not comparison.families else "test"
+    tests = (
+        count_noun(len(comparison.measures), "measure")
+        if by == "nemenyi"
+        else count_noun(pair_test_count(comparison), noun)
+    )
     p = f"pairwise p: {f'{phrase}, ' * write.detail.minor}{_adjusted_text(adjust, tests)}."
     yield capitalized(brackets + p)

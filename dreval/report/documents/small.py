@@ -33,7 +33,7 @@ from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import count_noun, join_and, percent, significant
-from dreval.report.result_view import make_column, measure_title, parameter_text
+from dreval.report.result_view import make_column, measure_phrase, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -258,10 +258,10 @@ def evaluated_summary(record: EvaluatedEmbedding, full: bool) -> Document:
     """Return the standing of an embedding of an evaluation, its scores, and in full its tests."""
     scores, recipe, (n, d) = record.scores, record._results.recipe, record.shape
     names = setting_names(record._results.table)
-    titles = [
-        measure_title(name) + ("" if names[name, parameters] == name else f" ({parameter_text(parameters)})")
-        for name, parameters in zip(scores["measure"], scores["parameters"], strict=True)
-    ]
+    titles = []
+    for name, parameters in zip(scores["measure"], scores["parameters"], strict=True):
+        setting = "" if names[name, parameters] == name else f" ({parameter_text(parameters)})"
+        titles.append(f"{MEASURES.card(name).title if name in MEASURES else name}{setting}")
     columns = ["Measure", "value", "chance", f"{_level(recipe['conf_level'])} interval", "rank", "best set"]
     rows = [[title, *_score_cells(row)] for title, row in zip(titles, scores.to_dict("records"), strict=True)]
     filled = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in rows)]
@@ -299,7 +299,7 @@ def _standing_finding(record: EvaluatedEmbedding, scores: pd.DataFrame) -> Findi
     sizes = {"name": name, "n": int(decided["n_ranked"].max()), "total": decided["measure"].nunique()}
     if not best:
         return record_finding("evaluated.worse", **sizes)
-    measures = f": {join_and(list(map(measure_title, best)))}" if len(best) <= MAX_NAMED_MEASURES else ""
+    measures = f": {join_and(list(map(measure_phrase, best)))}" if len(best) <= MAX_NAMED_MEASURES else ""
     return record_finding("evaluated.best", **sizes, best=len(best), measures=measures)
 
 

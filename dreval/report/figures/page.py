@@ -43,6 +43,7 @@ VALUE_DIGITS = 3
 LEVELS = len(SCALE_LIGHT)
 MISSING_LEVEL = -1
 CHART = (30, 20, 350, 192)  # left, top, right and bottom of the lines in a chart of CHART_SIZE
+TITLE_LETTER = 6.2  # breadth of a letter in the title of a chart
 CHART_SIZE = (360, 226)
 MAX_CHART_POINTS = 120  # points of a line
 
@@ -324,9 +325,8 @@ class Chart:
         parts += lines
         if mark is not None and self.ks[0] <= mark <= self.ks[-1]:
             x, far = self.x(mark), self.x(mark) > right - 50
-            place = (
-                f'x="{x - 4:.1f}" y="{top + 8}" style="text-anchor:end"' if far else f'x="{x + 4:.1f}" y="{top + 8}"'
-            )
+            y = 11 if x > TITLE_LETTER * (len(title) + 2) else top + 15  # above the lines, unless the title is there
+            place = f'x="{x - 4:.1f}" y="{y}" style="text-anchor:end"' if far else f'x="{x + 4:.1f}" y="{y}"'
             parts.append(f'<path class="here" d="M{x:.1f} {top}V{bottom}"/><text class="tk" {place}>k = {mark}</text>')
         return _svg("cv", CHART_SIZE, label, "".join(parts))
 

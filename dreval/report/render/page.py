@@ -119,7 +119,9 @@ def _table(table: Table) -> Markup:
     style = columns = ""
     if table.style == "scores":
         classes += ["down"] * (not has_chance) + ["tight"] * (n_values >= MIN_TIGHT_VALUES)
-        style = f' style="max-width:{420 + 170 * n_values}px"' if n_values < MIN_WIDE_VALUES else ""
+        max_width = f";max-width:{420 + 170 * n_values}px" if n_values < MIN_WIDE_VALUES else ""
+        width = ";--w:134px" * (not has_chance and not table.columns[1].is_name)
+        style = f' style="--c:{n_values}{width}{max_width}"'
         last = '<col class="cc">' if has_chance else "<col>"
         columns = f'<colgroup><col class="c1">{"<col>" * (n_values - 1)}{last}</colgroup>'
     caption = f'<caption class="hidden">{_escaped(table.caption or table.title)}</caption>'
