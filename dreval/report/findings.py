@@ -250,7 +250,7 @@ def _measures_text(finding: Finding) -> str:
         return "by any measure"
     if total == len(columns):
         return "by both measures" if total == 2 else f"by all {number_word(total)} measures"
-    if len(columns) >= MAX_LISTED_NAMES and finding.kind not in ("result.borderline", "result.borderline_again"):
+    if len(columns) >= MAX_LISTED_NAMES and "nouns" in finding.numbers:
         nouns = [column.noun_in_sentence for column in columns]
         left = [noun for noun in finding.numbers["nouns"] if noun not in nouns]
         if len(left) <= MAX_EXCEPTIONS:

@@ -240,7 +240,7 @@ def test_the_findings_of_a_comparison_are_those_of_its_tables(full_results: drev
 
     assert len(significant) > 0
     assert text.startswith("Three embeddings were evaluated on 60 points: pca, mds and noise. pca and mds are the same")
-    assert text.endswith("Pairwise p: jackknife standard errors, Holm over 6 tests.") or "Brackets: 95 %" in text
+    assert text.endswith("Pairwise p: jackknife standard errors, Holm over 6 paired tests.") or "Brackets: 95 %" in text
     for measure, rows in significant.groupby("measure"):
         topic = next(c.topic for c in read_results(full_results).columns if c.measure == measure)
         part = text.partition(f"For {topic.lower()}, ")[2].partition("For ")[0]

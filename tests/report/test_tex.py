@@ -86,7 +86,7 @@ def test_pdflatex_compiles_summaries_in_a_plain_document(tmp_path: Path) -> None
     (tmp_path / "d.tex").write_text(f"{head}{body}\n\\end{{document}}\n", "utf-8")
     text = compile_pdf(tmp_path / "d.tex", times=3)
 
-    for phrase in ("% & #", "\\ {} $ < > | ` ", "U+5D4C", "0.9256", "column 8", "Significance codes", "--opt 'x'"):
+    for phrase in ("% & #", "\\ {} $ < > | ` ", "U+5D4C", "0.9256", "column 8", "Codes of p", "--opt 'x'"):
         assert phrase in text, phrase
 
 
