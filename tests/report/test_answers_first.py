@@ -93,7 +93,7 @@ def test_few_embeddings_have_thirty_lines_of_eighty_columns(fixture: str, reques
     answers = lines[first : lines.index("", first)]
     assert [line.split("  ")[0] for line in answers if not line.startswith(" ")] == questions
     assert lines[-1] == 'Next: .plot("map")  .compare()  .summary(full=True)  .report("x.html")'
-    assert "for each measure" in " ".join(lines)
+    assert "(paired, 5 % a measure)" in " ".join(lines)
     assert ("±" in str(results)) == (fixture == "two")
     check_printed_table(results)
 

@@ -491,12 +491,12 @@ def test_verdicts_over_measures_say_once_that_they_are_not_adjusted(tmp_path: Pa
     X = rng.normal(size=(60, 4))
     ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=8, random_state=0)
     results = ev.run(["trustworthiness", "continuity"], None)
-    assert " ".join(str(results).split()).count("5 % for each measure") == 1
+    assert " ".join(str(results).split()).count("5 % a measure") == 1
     for text in (results.paragraph(), results.paragraph("methods")):
         assert text.count("not adjusted over measures") == 1
     results.report(tmp_path / "page.html")
     assert (tmp_path / "page.html").read_text("utf-8").count("not over the measures") == 1
-    assert "each measure" not in str(ev.run("trustworthiness", None))
+    assert "a measure" not in str(ev.run("trustworthiness", None))
 
 
 def test_the_interval_of_stability_names_its_target() -> None:
