@@ -1214,7 +1214,7 @@ class Results(Record):
         >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
         >>> res = ev.run("trustworthiness", tests=None)
         >>> res.paragraph()
-        'Two embeddings were evaluated on 40 points: a and b. For neighbors, no significant difference (...). ...'
+        'Two embeddings were evaluated on 40 points (k = 5): a and b. For neighbors, no significant difference ...'
         >>> res.paragraph("methods", "latex")
         "Two embeddings (a and b) of 40 points in 4 dimensions were evaluated with dreval ...~\\cite{dreval}. ..."
         """
