@@ -104,6 +104,9 @@ ties : {"index", "bounds"}, default "index"
     value over all ways of breaking ties (see Notes).
 n_jobs : int, optional
     Threads; all cores by default. The value does not depend on it.
+graph_neighbors : int or "auto", default "auto"
+    With ``metric="geodesic"`` and points: number of neighbors of each point in the graph over
+    which paths go; "auto" is 15, or fewer for few points.
 """)
 AUTO_NEIGHBORS = """\
 n_neighbors : int, list of int or "auto", default "auto"
@@ -166,10 +169,11 @@ def _measure_parameter(card: Any, name: str) -> str:
 
 def _metric_entry(*, has_features: bool) -> str:
     """Return the entry of the metric; a measure that reads the features has no precomputed distances."""
-    metrics = ", ".join(f'"{name}"' for name in METRICS if name != "precomputed" or not has_features)
+    metrics = ", ".join(f'"{name}"' for name in METRICS if name not in ("precomputed", "geodesic") or not has_features)
     details = """\
 "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are
-below 1e-12 of the largest."""
+below 1e-12 of the largest. "geodesic": shortest paths over the graph of the ``graph_neighbors`` nearest
+neighbors of points X, or over a network X, a square sparse matrix of the lengths of edges."""
     if has_features:
         details = "It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
     text = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean.\n"

@@ -18,6 +18,7 @@ __all__ = [
     "PAIR_COLUMNS",
     "PAPER_PARTS",
     "STANDING_COLUMNS",
+    "TABLE_METRICS",
     "TARGETS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
@@ -33,7 +34,16 @@ __all__ = [
     "true_minus",
 ]
 
-METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
+METRICS = (  # distances in the data space
+    "euclidean",
+    "cosine",
+    "correlation",
+    "manhattan",
+    "hamming",
+    "precomputed",
+    "geodesic",
+)
+TABLE_METRICS = METRICS[:6]  # of the rows of a table, without a graph of the points
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.

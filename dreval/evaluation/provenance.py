@@ -118,7 +118,13 @@ def provenance_of(
         "equal_maps": [list(names) for names in equal_maps(embedded)],
         "call": call_text(evaluation, arguments),
         **groups_entry(data),
+        **graph_entry(data),
     }
+
+
+def graph_entry(data: Data) -> dict[str, Any]:
+    """Return the entry of a recipe on the graph of geodesic distances: its neighbors, None for a network."""
+    return {"graph_neighbors": data.graph_neighbors} if data.geodesics is not None else {}
 
 
 def groups_entry(data: Data) -> dict[str, Any]:
@@ -147,6 +153,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     keywords += f", header={data.header}" if isinstance(data.header, bool) else ""
     keywords += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     keywords += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
+    keywords += "" if data.graph_neighbors is None else f", graph_neighbors={data.graph_neighbors}"
     keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
     run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
     with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])

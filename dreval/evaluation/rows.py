@@ -443,7 +443,7 @@ def views_for(
     variables = data.variables()
     if part is not None:
         variables = {name: None if values is None else values[part] for name, values in variables.items()}
-    return make_views(data.table, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
+    return make_views(data.space, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
 
 
 def view_for_measure(task: MeasureTask, view: View) -> View:

@@ -227,12 +227,12 @@ def _variable(task: TestTask) -> tuple[Any, dict[str, Any], Notes]:
 
 def _check_coordinates(task: TestTask) -> None:
     """Raise if the data are distances, where a test needs coordinates."""
-    if task.variable.metric == "precomputed":
-        requirement = (
-            f"must not be 'precomputed' for {task.name}:{task.target}, which needs the coordinates of the data"
-        )
+    data: Data = task.variable
+    if data.distances_only:
+        received = "'precomputed'" if data.network is None else "of a network"
+        requirement = f"must not be {received} for {task.name}:{task.target}, which needs the coordinates of the data"
         hint = "Pass the data themselves, with a metric by name"
-        hint += ", or use dcov:data." if task.kind == "data" else "."
+        hint += ", or use dcov:data." if task.kind == "data" and data.network is None else "."
         raise UndefinedMeasure("metric", requirement, "distances only", hint)
 
 

@@ -171,7 +171,11 @@ class View:
 
     def data_space(self, places: IntArray | None = None) -> Space:
         """Return the data (or some of their points) prepared for distances."""
-        return Space.of(rows_of(self.X, ALL_ROWS) if places is None else take(self.X, places, self.metric), self.metric)
+        if places is not None:
+            table = take(self.X, places, self.metric)
+        else:
+            table = self.X if self.metric == "geodesic" else rows_of(self.X, ALL_ROWS)
+        return Space.of(table, self.metric)
 
     def features(self) -> FloatArray:
         """Return the coordinates of the population in the data, for a measure that needs all of them at once.

@@ -28,8 +28,9 @@ from dreval.inputs.features import is_sparse, rows_of
 # manhattan      sums of absolute differences
 # hamming        numbers of differing columns; the distance is their share
 # precomputed    the distances themselves
+# geodesic       the distances themselves, of a table that computes the rows that are read (``geodesics.py``)
 #
-# All values are the definitions of ``scipy.spatial.distance``.
+# All values of the metrics of points are the definitions of ``scipy.spatial.distance``.
 
 
 class Frame(NamedTuple):
@@ -69,6 +70,8 @@ def unit_rows(points: Any, center: bool = False) -> Any:
 
 def take(X: Any, points: IntArray, metric: str) -> Any:
     """Return the data of some points only."""
+    if metric == "geodesic" and hasattr(X, "at"):  # a table of distances that is computed by rows, not the points
+        return X.at(points)
     return rows_of(X, points)[:, points] if metric == "precomputed" else rows_of(X, points)
 
 
@@ -177,6 +180,8 @@ class Space:
 
         ``frame`` is the frame of all points if these are a part of them. ``block`` compares points of one frame.
         """
+        if metric == "geodesic":
+            return RowSpace(points)
         table = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
         points = prepared(table, metric)
         low: FloatArray | None = None
@@ -380,6 +385,42 @@ class Space:
         centered = points - center
         norms = np.einsum("ij,ij->i", centered, centered)
         return Space(points, NO_COLUMNS, centered.astype(self.centered.dtype), norms, self.gamma)
+
+
+class RowSpace(Space):
+    """Points whose distances a table (n, n) computes by rows: only the rows that are read are computed."""
+
+    table: Any
+
+    def __init__(self, table: Any) -> None:
+        fields = {"table": table, "columns": NO_COLUMNS, "centered": None, "norms": np.zeros(len(table)), "gamma": 0.0}
+        for name, value in {**fields, "metric": "precomputed", "width": len(table)}.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def points(self) -> Any:  # type: ignore[override]
+        """All distances, for compiled loops that read pairs of any points."""
+        from dreval.geometry._loops import rows as loops
+
+        return loops.Measured(np.asarray(self.table), NO_COLUMNS, loops.GIVEN)
+
+    @property
+    def blockwise(self) -> bool:
+        """Whether compiled loops read blocks of distances."""
+        return True
+
+    def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
+        """Write the distances of some rows into ``out``, and return them."""
+        out[: len(rows)] = self.table[rows]
+        return out[: len(rows)]
+
+    def direct_block(self, rows: IntArray) -> FloatArray:
+        """Return the distances of some rows (len(rows), n)."""
+        return np.asarray(self.table[rows])
+
+    def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
+        """Return distances of listed pairs, from the rows of the first points."""
+        return np.asarray(self.table.listed(first, second))
 
 
 def block_rows(n: int) -> int:

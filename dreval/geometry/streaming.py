@@ -41,7 +41,8 @@ TILE = 1 << 20  # products of a tile of anchors with a block
 class AnchoredSpace:
     """One space for anchors: all points of a table, and the numbers ``rows`` of the anchors among them.
 
-    With ``metric`` "precomputed" the table holds the distances of all points (n, n). ``lazy`` is the table as an array
+    With ``metric`` "precomputed" the table holds the distances of all points (n, n); with "geodesic" only the rows of
+    the anchors are read, (m, n). ``lazy`` is the table as an array
     of dask, where workers read its rows.
     """
 
@@ -53,6 +54,8 @@ class AnchoredSpace:
     @cached_property
     def frame(self) -> Frame:
         """Center and precision of the anchors; no result depends on these."""
+        if self.metric == "geodesic":
+            return Frame(np.zeros(0), False)
         anchors, precise = rows_of(self.table, self.rows), False
         if self.metric in ANGULAR:
             table = self.table.table if isinstance(self.table, PermutedRows) else self.table
@@ -69,6 +72,8 @@ class AnchoredSpace:
     @cached_property
     def anchors(self) -> Space:
         """The anchors, prepared for distances."""
+        if self.metric == "geodesic":
+            return Space.of(self.table, self.metric)
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame)
 
     @cached_property
@@ -91,10 +96,14 @@ class AnchoredSpace:
 
     def pair(self, selected: slice | IntArray) -> tuple[Space, Space]:
         """Return the anchors and some points, prepared for distances between them."""
-        points = rows_of(self.table, selected)
-        if self.metric == "precomputed":
-            anchors = Space.of(np.ascontiguousarray(points[:, self.rows].T), self.metric, self.frame)
+        if self.metric in ("precomputed", "geodesic"):
+            if self.metric == "geodesic":
+                distances = self.table.between(self.rows, selected)
+            else:
+                distances = np.ascontiguousarray(rows_of(self.table, selected)[:, self.rows].T)
+            anchors = Space.of(distances, "precomputed", self.frame)
             return anchors, replace(anchors, norms=np.zeros(anchors.width))
+        points = rows_of(self.table, selected)
         space = Space.of(points, self.metric, self.frame)
         if self.frame.single and not within_single(space.norms):
             return self.doubled, Space.of(points, self.metric, self.frame._replace(single=False))
@@ -460,7 +469,7 @@ def anchored_pass(
     ----------
     X : table (n, p), or (n, n) distances
         The data: an array, a sparse matrix, or anything with a shape whose rows can be read by a slice or an ascending
-        array of numbers.
+        array of numbers (of geodesic distances those of the anchors alone).
     embeddings : mapping of name to table (n, d)
         Their embeddings.
     rows : ndarray (m,)

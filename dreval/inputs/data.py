@@ -35,6 +35,7 @@ from dreval.inputs.features import (
 )
 from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, unpack
 from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
+from dreval.inputs.networks import as_network, is_network
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
@@ -92,6 +93,12 @@ class Data:
         The batch of each point.
     groups : LabelVector or None
         The group of each point (donor, patient, document), whose points depend on each other: two groups or more.
+    network : csr_matrix (n, n) or None
+        With ``metric="geodesic"``, the symmetric lengths of edges that were passed in place of points.
+    geodesics : Geodesics or None
+        With ``metric="geodesic"``, the table of the lengths of shortest paths (``dreval.geometry.geodesics``).
+    graph_neighbors : int or None
+        The number of neighbors of the graph of the points over which these paths go.
     header : "auto", bool or None
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
     other_header : bool or None
@@ -122,6 +129,9 @@ class Data:
     obs: pd.DataFrame | None = None
     palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groups: LabelVector | None = None
+    network: Any = None
+    geodesics: Any = None
+    graph_neighbors: int | None = None
 
     @property
     def n(self) -> int:
@@ -136,8 +146,28 @@ class Data:
 
     @property
     def p(self) -> int | None:
-        """Number of features; None for precomputed distances."""
-        return None if self.metric == "precomputed" else int(self.table.shape[1])
+        """Number of features; None for precomputed distances and a network."""
+        return None if self.distances_only else int(self.table.shape[1])
+
+    @property
+    def distances_only(self) -> bool:
+        """Whether the points have distances, precomputed or over a network, and no coordinates."""
+        return self.metric == "precomputed" or self.network is not None
+
+    @property
+    def space(self) -> Any:
+        """The table from which distances are computed: features, or a table of the distances themselves."""
+        if self.metric == "geodesic" and self.geodesics is None:
+            hint = "Pass the points with another metric."
+            raise InputError("metric", "must not be 'geodesic' here", "'geodesic'", hint)
+        return self.table if self.geodesics is None else self.geodesics
+
+    def at(self, places: npt.NDArray[np.int64]) -> Data:
+        """Return the data with the table of some points only; their variables are those of all points."""
+        if self.metric == "precomputed":
+            return replace(self, table=rows_of(self.X, places)[:, places])
+        geodesics = None if self.geodesics is None else self.geodesics.at(places)
+        return replace(self, table=rows_of(self.X, places), geodesics=geodesics)
 
     @property
     def n_labeled(self) -> int:
@@ -184,7 +214,7 @@ class Data:
 
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
-        what = "distances" if self.p is None else f"{self.p} features"
+        what = "a network" if self.network is not None else "distances" if self.p is None else f"{self.p} features"
         return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
 
@@ -249,7 +279,9 @@ def as_data(
         ``"cells.h5ad:obsm:X_pca"``.
     metric : str
         One of ``dreval.glossary.METRICS``, the metric of the data space. "precomputed": the data are the
-        symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
+        symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name. "geodesic": the
+        data are points, or a square sparse matrix of the lengths of edges; paths are added by
+        ``dreval.geometry.geodesics.with_geodesics``.
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
         (``dreval.inputs.text_tables.first_row`` states the rule), and a note reports names that are numbers. None is
@@ -338,9 +370,14 @@ def as_data(
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
-    table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
-    if metric != "precomputed" and table.shape[0] == table.shape[1]:
-        square_notes = _square_notes(table, pairs)
+    network = None
+    if metric == "geodesic" and raw.extra is None and is_network(raw.stored):
+        network, table_notes = as_network(raw.stored, "data")
+        table, columns, sha256 = network, None, digest_of(network)
+    else:
+        table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
+        if metric != "precomputed" and table.shape[0] == table.shape[1]:
+            square_notes = _square_notes(table, pairs)
     variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
@@ -348,7 +385,7 @@ def as_data(
     palettes = dict(raw.palettes)
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]
-    parts |= {"obs": raw.extra, "palettes": palettes}
+    parts |= {"obs": raw.extra, "palettes": palettes, "network": network}
     return Data(table, sha256, columns, *fields, reserve, metric, batches, types, **parts)
 
 
@@ -611,7 +648,7 @@ def _check_features(
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
     check_magnitude(summary.largest, "data")
-    if metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
+    if metric in ("euclidean", "geodesic") and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 

@@ -575,7 +575,7 @@ class UnpackedTable:
     ``file`` is the path of a text or .parquet file.
 
     A sparse table, or a table that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then
-    has its rows and no columns.
+    has its rows and no columns. ``stored`` is a sparse matrix as it was passed, with the zeros that it stores.
     """
 
     frame: pd.DataFrame
@@ -589,6 +589,7 @@ class UnpackedTable:
     obsm: Mapping[str, Any] = field(default_factory=dict)
     palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     matrix: Any = None
+    stored: Any = None
     names: pd.Index[Any] | None = None
     reserve: pd.Index[Any] | None = None
     selected: tuple[str, ...] = ()
@@ -879,7 +880,8 @@ def _from_stored(table: Any, argument: str, sparse: bool) -> UnpackedTable:
 def _from_sparse(matrix: Any, argument: str, sparse: bool) -> UnpackedTable:
     """Convert a sparse matrix to normal form, or to a dense one with a note."""
     if sparse and len(matrix.shape) == 2 and matrix.shape[1]:
-        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(matrix.shape[0])), matrix=as_csr(matrix, argument))
+        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[0]))
+        return UnpackedTable(frame, matrix=as_csr(matrix, argument), stored=matrix)
     check_real(matrix, argument)
     dense, dense_note = densify(matrix, argument)
     return replace(_from_array(dense, argument, sparse), notes=(dense_note,))

@@ -531,6 +531,8 @@ class EstimatorSource(Source):
             if "precomputed" not in params.values():
                 raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
             return self
+        if metric == "geodesic":
+            return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
         metrics = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
         metrics = {key: value for key, value in metrics.items() if value not in NOT_METRICS}
         other_metrics = {key: value for key, value in metrics.items() if _metric_name(value) != metric}
@@ -714,6 +716,8 @@ class MethodSource(Source):
             raise self._cannot_read("Pass its coordinates, computed from the data, or 'classical_mds'.")
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
+        if metric == "geodesic":
+            return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
         if "metric" in self.parameters:
             own_metric = self.parameters["metric"]
             if _metric_name(own_metric) == metric:

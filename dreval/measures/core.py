@@ -32,7 +32,8 @@ from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, per_view
-from dreval.geometry.distances import Space, take
+from dreval.geometry.distances import Space
+from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
 from dreval.geometry.view import make_view
@@ -63,6 +64,8 @@ def signature(card: Any) -> inspect.Signature:
     parameters += [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
     if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
+        if "features" not in card.needs:
+            parameters.append(inspect.Parameter("graph_neighbors", keyword, default="auto"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
@@ -319,8 +322,8 @@ class MeasureCard(Card):
 
     def check_metric(self, metric: str) -> None:
         """Raise an error where the measure needs coordinates of the data and has only distances."""
-        if metric == "precomputed" and "features" in self.needs:
-            requirement = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+        if metric in ("precomputed", "geodesic") and "features" in self.needs:
+            requirement = f"must not be {metric!r} for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure(
                 "metric", requirement, "distances only", "Pass the data themselves, with a metric by name."
             )
@@ -506,6 +509,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     table = arguments["X"] if card.reads_data else _coordinates_only(arguments["Y"])
     variables = {name: arguments.get(name) for name in VARIABLE_HINTS}
     data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
+    data = with_geodesics(data, arguments.get("graph_neighbors", "auto"), arguments.get("n_jobs"))
     for name in card.variables:
         if getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
@@ -529,7 +533,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     options: dict[str, Any] = {"variables": variables, "metric": metric, "n_jobs": arguments.get("n_jobs")}
     if "random_state" in arguments:
         options["seed"] = root_seed(check_random_state(arguments["random_state"]))
-    return make_view(data.table, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
+    return make_view(data.space, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
 
 
 def _coordinates_only(Y: Any) -> Any:
@@ -554,7 +558,7 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     warn(InputWarning(note("labels.partly", card.name, labeled=len(stay), n=data.n)))
     labels = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
-    return replace(data, table=take(data.X, stay, data.metric), labels=labels, batch=batch), Y[stay]
+    return replace(data.at(stay), labels=labels, batch=batch), Y[stay]
 
 
 # The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled.

@@ -288,9 +288,11 @@ class _Design:
 def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
     """Return the checked arguments of the test; recorded runs have their null data and numbers of runs."""
     check_can_rerun(case)
-    if case.data.metric == "precomputed":
+    if case.data.metric in ("precomputed", "geodesic"):
         hint = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
+        received = "paths over a graph" if case.data.metric == "geodesic" else "distances only"
+        requirement = f"must not be {case.data.metric!r} for a noise test"
+        raise UndefinedMeasure("metric", requirement, received, hint)
     if case.source.supervised:
         requirement, hint = "must not need labels: null data have none", "Test a method that takes no labels."
         raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)

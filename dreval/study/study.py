@@ -39,7 +39,7 @@ from dreval.evaluation.evaluation import Evaluation, check_name
 from dreval.evaluation.plan import as_list, check_options, plan_measures
 from dreval.evaluation.provenance import metric_entry
 from dreval.evaluation.rows import missing_row
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inference.reruns import Outcome, Runner
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import is_path, stem_of
@@ -728,7 +728,7 @@ class Study(Record):
         self.n_components = check_k(n_components, 2**31, "n_components")[0]
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
-        metric = check_one_of(metric, METRICS, "metric", aliases=True)
+        metric = check_one_of(metric, TABLE_METRICS, "metric", aliases=True)
         self.datasets: dict[str, Data] = make_datasets(datasets, labels, groups, metric, check_header(header), root)
         self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
         self.settings: Settings | None = make_settings(

@@ -11,6 +11,7 @@ import pandas as pd
 from dreval._docs import value_range
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
+from dreval.evaluation.provenance import graph_entry
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
 from dreval.measures.replicates import groups_parameter
@@ -31,7 +32,7 @@ from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, record_finding
+from dreval.report.findings import Finding, findings_text, metric_text, record_finding
 from dreval.report.format import count_noun, join_and, percent, significant
 from dreval.report.result_view import make_column, measure_title, parameter_text
 
@@ -346,7 +347,8 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
-    settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
+    recipe = {"metric": evaluation.metric, **graph_entry(data)}
+    settings += [] if evaluation.metric == "euclidean" else [f"metric {metric_text(recipe)}"]
     settings += [count_noun(anchors, "anchor")] if anchors else []
     settings += groups_parameter(data).values()
     settings += [] if data.labels is None else ["labels"]
@@ -372,7 +374,7 @@ def values_summary(record: Scores, full: bool) -> Document:
         for row in rows
     ]
     reasons = [f"{row['measure']}: {row['note']}" for row in rows if row["note"]]
-    settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", record.recipe.get("metric"))]
+    settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", metric_text(record.recipe))]
     settings.append(("Seed", record.recipe.get("random_state")))
     columns = ["Measure", *(["parameters"] if full else []), "value", "range", ""]
     return record_summary(

@@ -12,6 +12,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dreval._check import FloatArray, IntArray, check_int
 from dreval._random import stream
 from dreval.errors import InputError
+from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.ranks import coranking_cells, rank_edges
 from dreval.records.results import Results
 from dreval.report._style import LIGHT
@@ -80,6 +81,9 @@ def _matrix_data(results: Results) -> Any:
     if data is None:
         hint = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
         raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", hint)
+    if results.recipe.get("metric") == "geodesic":
+        neighbors = results.recipe.get("graph_neighbors") or "auto"
+        return with_geodesics(results._checked_data(results.data), neighbors).space
     return data
 
 
