@@ -33,7 +33,16 @@ __all__ = [
     "true_minus",
 ]
 
-METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
+METRICS = (  # distances in the data space
+    "euclidean",
+    "cosine",
+    "correlation",
+    "manhattan",
+    "hamming",
+    "precomputed",
+    "neighbors",
+)
+POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.

@@ -227,13 +227,13 @@ def _variable(task: TestTask) -> tuple[Any, dict[str, Any], Notes]:
 
 def _check_coordinates(task: TestTask) -> None:
     """Raise if the data are distances, where a test needs coordinates."""
-    if task.variable.metric == "precomputed":
-        requirement = (
-            f"must not be 'precomputed' for {task.name}:{task.target}, which needs the coordinates of the data"
-        )
+    if task.variable.distances_only:
+        metric, name = task.variable.metric, f"{task.name}:{task.target}"
+        requirement = f"must not be {metric!r} for {name}, which needs the coordinates of the data"
         hint = "Pass the data themselves, with a metric by name"
-        hint += ", or use dcov:data." if task.kind == "data" else "."
-        raise UndefinedMeasure("metric", requirement, "distances only", hint)
+        is_matrix = metric == "precomputed"
+        hint += ", or use dcov:data." if task.kind == "data" and is_matrix else "."
+        raise UndefinedMeasure("metric", requirement, "distances only" if is_matrix else "lists of neighbors", hint)
 
 
 def _coordinate_notes(data: Data) -> Notes:

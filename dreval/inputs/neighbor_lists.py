@@ -257,25 +257,28 @@ def _of_matrix(matrix: Any, argument: str) -> NeighborLists:
     selves = (note("lists.self", lists=int(is_self.sum()), n=n),) if is_self.any() else ()
     rows, points, distances = rows[~is_self], points[~is_self], distances[~is_self]
     _check_distances(rows, distances, argument)
-    _check_no_weights(csr_array((distances, (rows, points)), (n, n)), argument)
     lists = _ranked(rows, points, distances, n, argument)
+    entries = csr_array((distances, (rows, points)), (n, n))
+    if not np.array_equal(entries.data, lists.table.data):  # a table of ranks was checked when it was made
+        _check_no_weights(entries, argument)
+    if list_lengths(lists.table).max() > 1 and (lists.table.data == 1).all():
+        hint = "Pass distances, of scikit-learn by kneighbors_graph(mode='distance'), or indices, nearest first."
+        received = f"edges that are all {distances[0]:g}" if np.ptp(distances) == 0 else "equal distances in each row"
+        raise InputError(argument, "must order the neighbors", received, hint)
     return lists._replace(notes=(*selves, *lists.notes))
 
 
 def _check_no_weights(entries: Any, argument: str) -> None:
-    """Raise for a symmetric graph, as ``connectivities``, and for edges that all have the same number.
+    """Raise for a symmetric graph, as ``connectivities``.
 
     Lists of neighbors are symmetric by coincidence only; those of equal lengths may be, as on a regular grid.
     """
-    counts, values = np.diff(entries.indptr), entries.data
-    if counts.min() < counts.max() and len(values):
-        symmetric = abs(entries - entries.T)
-        if symmetric.nnz == 0 or symmetric.max() <= MAX_ASYMMETRY * values.max():
+    counts = np.diff(entries.indptr)
+    if counts.min() < counts.max():
+        difference = abs(entries - entries.T)
+        if difference.nnz == 0 or difference.max() <= MAX_ASYMMETRY * entries.data.max():
             received = f"a symmetric graph with {counts.min()} to {counts.max()} edges of a point, as 'connectivities'"
             raise InputError(argument, REQUIREMENT, received, CONNECTIVITIES_HINT)
-    if len(values) and counts.max() > 1 and (values == values[0]).all():
-        hint = "Pass distances, of scikit-learn by kneighbors_graph(mode='distance'), or indices, nearest first."
-        raise InputError(argument, "must order the neighbors", f"edges that are all {values[0]:g}", hint)
 
 
 def _ranked(rows: IntArray, points: IntArray, distances: FloatArray, n: int, argument: str) -> NeighborLists:

@@ -167,9 +167,8 @@ def test_similarities_have_their_own_hint() -> None:
 
 def test_symmetric_lists_of_equal_lengths_are_lists() -> None:
     """On a ring the two nearest of each point are mutual: equal lengths, so these are lists."""
-    ring = np.c_[np.cos(np.arange(8) * np.pi / 4), np.sin(np.arange(8) * np.pi / 4)]
-    ring[::2] *= 1.1
-    indices, distances = searched(ring, 2)
+    angles = np.arange(8) * np.pi / 4 + 0.1 * np.array([0, 0, 1, 1, 0, 1, 0, 1])
+    indices, distances = searched(np.c_[np.cos(angles), np.sin(angles)], 2)
     matrix = graph(indices, distances)
     assert abs(matrix - matrix.T).max() < 1e-12
     assert list_lengths(neighbor_lists(matrix).table).tolist() == [2] * 8
