@@ -17,6 +17,7 @@ __all__ = [
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
     "PAPER_PARTS",
+    "POINT_METRICS",
     "STANDING_COLUMNS",
     "TABLE_METRICS",
     "TARGETS",
@@ -42,7 +43,9 @@ METRICS = (  # distances in the data space
     "hamming",
     "precomputed",
     "geodesic",
+    "neighbors",
 )
+POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
 TABLE_METRICS = METRICS[:6]  # of the rows of a table, without a graph of the points
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths

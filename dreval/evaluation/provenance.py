@@ -293,7 +293,12 @@ def notes_of(evaluation: Any) -> list[Note]:
     notes = [*data.notes]
     if evaluation.auto_neighbors and evaluation.n_neighbors != [DEFAULT_NEIGHBORS]:
         (k,) = evaluation.n_neighbors
-        notes.append(note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1))
+        if data.list_length is not None and k == data.list_length - 1:
+            notes.append(note("lists.auto", k=k, length=data.list_length))
+        else:
+            notes.append(
+                note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1)
+            )
     for source in evaluation.sources.values():
         dense_notes = data.dense_notes() if source.can_embed else ()
         notes += [note.with_scope(source.name) for note in (*source.notes, *dense_notes)]

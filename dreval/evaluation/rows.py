@@ -32,7 +32,7 @@ from dreval.inference.intervals import (
 )
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
-from dreval.measures.core import Answer, answer, chance_value, tie_values
+from dreval.measures.core import Answer, answer, chance_value, list_bounds, tie_values
 from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.records.points import Shepard
@@ -226,7 +226,7 @@ def evaluate_measures(
     in one pass.
     """
     if ci == "points":
-        band_ks = band_numbers(view.n)
+        band_ks = band_numbers(view)
         for task in tasks:
             if task.card.curve and task.card.without is not None and len(band_ks):
                 advance(step_of(name, task))
@@ -234,7 +234,7 @@ def evaluate_measures(
     elif ci == "anchors" and len(view.rows) < view.n:
         for task in tasks:
             if task.card.curve and task.card.by_row is not None:
-                task.card.by_row(view, anchor_numbers(view.n))
+                task.card.by_row(view, anchor_numbers(view))
     outcome = EmbeddingOutcome()
     for task in tasks:
         advance(step_of(name, task))
@@ -261,7 +261,16 @@ def _evaluate_measure(
     except DrevalError as error:
         if any(other.card.area_of == task.name for other in tasks):  # the row of the area has the reason
             return EmbeddingOutcome()
-        return EmbeddingOutcome(rows=(missing_row(name, task, note_from_error(error)),))
+        return EmbeddingOutcome(rows=(_bounded_row(name, view, task, error),))
+
+
+def _bounded_row(name: str, view: View, task: MeasureTask, error: DrevalError) -> MeasureRow:
+    """Return the row of a measure without a value: its bounds over all data with these lists, or the reason."""
+    bounds = list_bounds(task.function, view, task.parameters)
+    if bounds is None:
+        return missing_row(name, task, note_from_error(error))
+    limits = {"low": min(bounds), "high": max(bounds), "length": view.list_length}
+    return replace(missing_row(name, task, note("lists.bounds", **limits)), ties=bounds)
 
 
 def _missing_variable(task: MeasureTask, view: View) -> Note | None:

@@ -60,7 +60,7 @@ Outcomes = Mapping[str, EmbeddingOutcome]  # by name of the embedding
 def resampled_tasks(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
     """Return the tasks that are computed again for intervals: single values of coordinates whose inputs are there."""
     has_input = {name: values is not None for name, values in data.variables().items()}
-    has_input["features"] = data.metric not in ("precomputed", "geodesic")
+    has_input["features"] = not (data.distances_only or data.metric == "geodesic")
     tasks = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
     return [task for task in tasks if all(has_input.get(need, True) for need in task.card.needs)]
 

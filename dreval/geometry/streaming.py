@@ -20,6 +20,7 @@ from dreval.geometry.distances import (
     NO_COLUMNS,
     Frame,
     Space,
+    list_values,
     prepared,
     within_single,
 )
@@ -41,9 +42,9 @@ TILE = 1 << 20  # products of a tile of anchors with a block
 class AnchoredSpace:
     """One space for anchors: all points of a table, and the numbers ``rows`` of the anchors among them.
 
-    With ``metric`` "precomputed" the table holds the distances of all points (n, n); with "geodesic" only the rows of
-    the anchors are read, (m, n). ``lazy`` is the table as an array
-    of dask, where workers read its rows.
+    With ``metric`` "precomputed" the table holds the distances of all points (n, n), with "neighbors" the ranks in
+    lists; with "geodesic" only the rows of the anchors are read. ``lazy`` is the table as an array of dask, where
+    workers read its rows.
     """
 
     table: Any
@@ -62,7 +63,7 @@ class AnchoredSpace:
             units = prepared(anchors, self.metric)
             cells = direction_cells(units)
             precise = has_near_rows(units) or any(blockwise(table, _near_anchors, self.metric, units, cells))
-        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed"):
+        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed", "neighbors"):
             return Frame(np.zeros(0), False, precise)
         points = Space.of(anchors, self.metric, Frame(np.zeros(anchors.shape[1]), False)).points
         points = points if isinstance(points, np.ndarray) else points.rows
@@ -81,6 +82,11 @@ class AnchoredSpace:
         """The anchors, prepared for products in double precision."""
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
 
+    @cached_property
+    def lists(self) -> Any:
+        """The lists of the anchors, by columns, where the table holds lists of neighbors."""
+        return rows_of(self.table, self.rows).tocsc()
+
     def for_workers(self) -> AnchoredSpace:
         """Return a copy for workers: all parts but the table."""
         self.anchors.arrays()
@@ -96,12 +102,14 @@ class AnchoredSpace:
 
     def pair(self, selected: slice | IntArray) -> tuple[Space, Space]:
         """Return the anchors and some points, prepared for distances between them."""
-        if self.metric in ("precomputed", "geodesic"):
+        if self.metric in ("precomputed", "geodesic", "neighbors"):
             if self.metric == "geodesic":
-                distances = self.table.between(self.rows, selected)
+                values = self.table.between(self.rows, selected)
+            elif self.metric == "neighbors":
+                values = list_values(self.lists, selected)
             else:
-                distances = np.ascontiguousarray(rows_of(self.table, selected)[:, self.rows].T)
-            anchors = Space.of(distances, "precomputed", self.frame)
+                values = np.ascontiguousarray(rows_of(self.table, selected)[:, self.rows].T)
+            anchors = Space.of(values, "precomputed", self.frame)
             return anchors, replace(anchors, norms=np.zeros(anchors.width))
         points = rows_of(self.table, selected)
         space = Space.of(points, self.metric, self.frame)

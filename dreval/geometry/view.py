@@ -65,7 +65,7 @@ def make_views(
 
     Parameters
     ----------
-    X : table (n, p), or (n, n) distances
+    X : table (n, p), or (n, n) distances or neighbor lists
         The data.
     embedded : mapping of name to table (n, d)
         The coordinates.
@@ -92,7 +92,7 @@ def make_views(
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
     settings: dict[str, Any] = {"n_jobs": n_jobs, "metric": metric}
     has_pass = True
-    if is_streamed(n, len(rows)) and (part is None or metric != "precomputed"):
+    if is_streamed(n, len(rows)) and (part is None or metric not in ("precomputed", "neighbors")):
         if part is not None:
             X = take(X, part, metric) if metric == "geodesic" else PermutedRows(X, part)
         is_single = {name: getattr(Y, "dtype", None) == np.float32 for name, Y in embedded.items()}  # not copied

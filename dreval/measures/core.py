@@ -77,6 +77,7 @@ def signature(card: Any) -> inspect.Signature:
 
 # The card of a measure, and its public function.
 
+LISTS_HINT = "Pass the points, or all distances, with another metric."
 VARIABLE_HINTS = {  # variables of the points that a measure may need, and how to pass them
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
@@ -149,6 +150,12 @@ class MeasureCard(Card):
     expected : function of the view and the parameters, or None
         The mean over all permutations of rows in closed form, which replaces random permutations and a less exact
         ``chance``.
+    lists : {"", "neighbors", "ranks"}
+        What it reads of data that are lists of neighbors: "neighbors": those of its ``n_neighbors``, of a curve all
+        that are listed; "ranks": also the ranks of other points, so that it has a value where these are listed; "":
+        distances or coordinates, so that it has none.
+    list_bounds : function or None
+        Worst and best contributions over all data with these lists, of the view and the parameters.
     without : function or None
         Values (n,) without each point, of a view with a row for each point and the parameters: the coordinates of the
         other points are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no
@@ -204,6 +211,7 @@ class MeasureCard(Card):
             *("ranks", "reconstruction"),
         ),
         "invariances": ("translation", "rotation", "scale", "monotone"),
+        "lists": ("", "neighbors", "ranks"),
         "counted": ("all", "first", "edge"),
     }
 
@@ -228,6 +236,8 @@ class MeasureCard(Card):
     curve: bool = False
     area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None
+    lists: str = ""
+    list_bounds: TieBounds | None = None
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
     crossed: bool = False
@@ -321,12 +331,31 @@ class MeasureCard(Card):
         return self.limits(n)[end] if math.isfinite(self.limits(n)[end]) else self.bounds[end]
 
     def check_metric(self, metric: str) -> None:
-        """Raise an error where the measure needs coordinates of the data and has only distances."""
+        """Raise an error where the measure needs more of the data than the metric leaves: coordinates, or distances."""
+        if metric == "neighbors" and self.reads_data and not self.lists:
+            requirement = "must not be 'neighbors' for measures that need distances or coordinates of the data"
+            raise UndefinedMeasure("metric", requirement, "lists of neighbors only", LISTS_HINT)
         if metric in ("precomputed", "geodesic") and "features" in self.needs:
             requirement = f"must not be {metric!r} for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure(
                 "metric", requirement, "distances only", "Pass the data themselves, with a metric by name."
             )
+
+    def check_lists(self, view: View, parameters: Mapping[str, Any]) -> None:
+        """Raise an error where the data are lists of neighbors, and the measure needs more than they hold."""
+        self.check_metric(view.metric)
+        length = view.list_length
+        if length is None or not self.reads_data:
+            return
+        k = parameters.get("n_neighbors")
+        if k is not None and k > length:
+            requirement = "must be at most the length of the shortest list of neighbors"
+            raise UndefinedMeasure("n_neighbors", requirement, f"{k} with {length}", f"Choose at most {length}.")
+        if self.lists == "neighbors" or (k is not None and not view.unlisted(k).any()):
+            return
+        requirement = "must not be 'neighbors' for measures that need ranks of points that are in no list"
+        hint = "Pass ties='bounds' for bounds. " * (self.list_bounds is not None) + LISTS_HINT
+        raise UndefinedMeasure("metric", requirement, f"lists of {length} or more of {view.n - 1} neighbors", hint)
 
     def metric_notes(self, metric: str) -> Notes:
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
@@ -355,6 +384,7 @@ class Answer(NamedTuple):
 def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
     """Return the result of a measure's function; an exception that is a defect of the function names the measure."""
     try:
+        function.card.check_lists(view, parameters)  # type: ignore[attr-defined]
         return function.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:
         raise
@@ -401,6 +431,15 @@ def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, A
     return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
 
+def list_bounds(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Return worst and best value over all data with these lists of neighbors; None where there are no bounds."""
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
+    if card.list_bounds is None or view.list_length is None or parameters["n_neighbors"] > view.list_length:
+        return None
+    worst, best = card.list_bounds(view, *parameters.values())
+    return float(np.mean(worst)), float(np.mean(best))
+
+
 def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., Any]:
     """Return the function that users call with data and an embedding."""
     import pandas as pd
@@ -438,7 +477,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
                 for sampling_note in result.notes:
                     warn(ApproximationWarning(sampling_note.with_scope(card.name)))
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else result.value
-        ks, single = check_k(arguments["n_neighbors"], view.n)
+        ks, single = check_k(arguments["n_neighbors"], view.n, length=view.list_length)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
         table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
         if bounds:
@@ -471,6 +510,8 @@ measure: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = reg
 
 def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
     """Return the value at one k, with its bounds over ties if requested."""
+    if bounds and view.list_length is not None and (limits := list_bounds(function, view, parameters)) is not None:
+        return {"worst": limits[0], "value": math.nan if limits[0] < limits[1] else limits[0], "best": limits[1]}
     value = answer(function, view, parameters).value
     if not bounds:
         return {"value": value}
@@ -527,7 +568,9 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
         arguments["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
-    k = check_k(arguments["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
+    k = 1
+    if "n_neighbors" in card.parameters:
+        k = check_k(arguments["n_neighbors"], data.n, length=data.list_length)[0][-1]
     needs_pass = "ranks" in card.needs or "neighbors" in card.needs
     variables = {name: variable for name, variable in data.variables().items() if name in card.needs}
     options: dict[str, Any] = {"variables": variables, "metric": metric, "n_jobs": arguments.get("n_jobs")}

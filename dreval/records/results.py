@@ -657,11 +657,11 @@ class Results(Record):
         if data is None and self.data is None:
             hint = "Pass data=, as results.embedding(name, data=X): the data of the evaluation are never saved."
             raise InputError("data", "must be given to a loaded result", "none", hint)
-        if self.recipe.get("metric") in ("precomputed", "geodesic") and self.recipe.get("p") is None:
+        metric = self.recipe.get("metric")
+        if metric in ("precomputed", "neighbors") or (metric == "geodesic" and self.recipe.get("p") is None):
             hint = "Evaluate the data themselves, with a metric by name."
-            received = repr(self.recipe["metric"])
-            requirement = f"must not be {received} here, where the data need coordinates"
-            raise InputError("metric", requirement, received, hint)
+            requirement = f"must not be {metric!r} here, where the data need coordinates"
+            raise InputError("metric", requirement, repr(metric), hint)
         return np.array(self._checked_data(self.data if data is None else data).dense(), np.float64)
 
     def _checked_data(self, data: Any) -> Any:

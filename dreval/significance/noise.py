@@ -288,11 +288,10 @@ class _Design:
 def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
     """Return the checked arguments of the test; recorded runs have their null data and numbers of runs."""
     check_can_rerun(case)
-    if case.data.metric in ("precomputed", "geodesic"):
+    if case.data.distances_only or case.data.metric == "geodesic":
         hint = "Pass the data themselves, with a metric by name."
-        received = "paths over a graph" if case.data.metric == "geodesic" else "distances only"
-        requirement = f"must not be {case.data.metric!r} for a noise test"
-        raise UndefinedMeasure("metric", requirement, received, hint)
+        received = "distances only" if case.data.distances_only else "paths over a graph"
+        raise UndefinedMeasure("metric", f"must not be {case.data.metric!r} for a noise test", received, hint)
     if case.source.supervised:
         requirement, hint = "must not need labels: null data have none", "Test a method that takes no labels."
         raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)

@@ -14,6 +14,7 @@ from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.ranks import coranking_cells, rank_edges
+from dreval.inputs.neighbor_lists import list_lengths
 from dreval.records.results import Results
 from dreval.report._style import LIGHT
 from dreval.report.figures._grid import SOFT_TEXT, Bar, PanelGrid, Reading, figure_names, head_lines
@@ -84,6 +85,9 @@ def _matrix_data(results: Results) -> Any:
     if results.recipe.get("metric") == "geodesic":
         neighbors = results.recipe.get("graph_neighbors") or "auto"
         return with_geodesics(results._checked_data(results.data), neighbors).space
+    if results.recipe.get("metric") == "neighbors" and (length := list_lengths(data).min()) < data.shape[0] - 1:
+        received, hint = f"lists of {length} neighbors", "Evaluate the points. A plot of r_nx has the listed neighbors."
+        raise InputError("results", "must hold all ranks of the data for a co-ranking matrix", received, hint)
     return data
 
 
