@@ -21,6 +21,7 @@ from dreval.errors import InputError, UnknownKeyword, UnknownName
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.points import Embedding
+from dreval.records.recall import GraphRecall
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate
 from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
@@ -381,7 +382,7 @@ def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
     public = {name: getattr(dreval, name) for name in dreval._public_names() if callable(getattr(dreval, name))}
     kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, PerplexityCurve)
-    kinds += (Sweep,)
+    kinds += (Sweep, GraphRecall)
     records = {kind.__name__: kind for kind in kinds}
     methods = {
         f"{name}.{method}": function

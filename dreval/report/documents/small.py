@@ -28,6 +28,7 @@ from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
+from dreval.records.recall import GraphRecall
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
@@ -145,6 +146,31 @@ def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[Finding]:
         return [record_finding("dimension.no_interval", value=value, p=p)]
     interval = {"level": _level(record.conf_level), "low": record.conf_low, "high": record.conf_high}
     return [record_finding("dimension.interval", value=value, p=p, **interval), record_finding("dimension.caution")]
+
+
+def graph_recall_summary(record: GraphRecall, full: bool) -> Document:
+    """Return the recall with its interval, and its spread over the points."""
+    recall = record.points["recall"]
+    shares = [recall.min(), *recall.quantile([0.05, 0.25, 0.5]), recall.mean()]
+    cells = [format_number(float(share), 3) for share in shares]
+    tables = [Table("", ["Points", "lowest", "5 %", "25 %", "median", "mean"], [["recall", *cells]])]
+    settings = [("n", record.recipe["n"]), ("Standard error", format_number(record.se, 3))]
+    settings += [("Interval", record.conf_method), *_parameters(record.recipe)]
+    notes = [*record.notes, *([ANALYSES.card("graph_recall").caution] if full else [])]
+    findings = graph_recall_findings(record)
+    return record_summary("Graph recall", findings, tables, notes, full=full, settings=settings, call=record.call)
+
+
+def graph_recall_findings(record: GraphRecall) -> list[Finding]:
+    """Return the recall with its interval, and the share of the points with all neighbors."""
+    n, m = record.recipe["n"], record.n_used
+    numbers: dict[str, Any] = {"value": record.value, "k": record.n_neighbors, "n": n, "chance": record.chance}
+    if m < n:
+        interval = {"level": _level(record.conf_level), "low": record.conf_low, "high": record.conf_high}
+        mean = record_finding("recall.anchors", m=m, **numbers, **interval)
+    else:
+        mean = record_finding("recall.all", **numbers)
+    return [mean, record_finding("recall.complete", complete=record.complete)]
 
 
 def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
