@@ -495,10 +495,8 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     if max_count >= 2 and is_common.mean() >= (1.0 if has_loops else MIN_SHARE_OF_EQUAL_COUNTS):
         if has_loops and bool((values[values != 0] != 1).any()):
             return
-        entries_text = (
-            f"{common} entries in each" if counts.min() == max_count else f"about {common} entries in nearly each"
-        )
-        what = f"a {n} x {n} matrix with {entries_text} row"
+        each = f"{common} entries in each" if counts.min() == max_count else f"about {common} entries in nearly each"
+        what = f"a {n} x {n} matrix with {each} row"
     elif has_loops:
         return
     else:
@@ -508,11 +506,9 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
             return
         what = f"a symmetric {n} x {n} matrix with entries at {100 * entries / (m * n):.2g} % of the pairs"
     sparse = "" if is_sparse(rows) else ", as a sparse matrix"
-    hint = (
-        "Pass the points, X or an obsm array, or dense distances with metric='precomputed'. To evaluate by the graph "
-    )
-    hint += f"itself{sparse}: metric='neighbors' for the lists of neighbors in its rows, metric='geodesic' for the "
-    hint += "shortest paths along its edges."
+    hint = "Pass the points, X or an obsm array, or dense distances with metric='precomputed'. To evaluate by the "
+    hint += f"graph itself{sparse}: metric='neighbors' for the lists of neighbors in its rows, metric='geodesic' for "
+    hint += "the shortest paths along its edges."
     exception_hint = "If the rows are features, append a column of zeros."
     raise InputError(
         argument,
