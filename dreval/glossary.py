@@ -17,7 +17,9 @@ __all__ = [
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
     "PAPER_PARTS",
+    "POINT_METRICS",
     "STANDING_COLUMNS",
+    "TABLE_METRICS",
     "TARGETS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
@@ -43,6 +45,7 @@ METRICS = (  # distances in the data space
     "neighbors",
 )
 POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
+TABLE_METRICS = METRICS[:6]  # of the rows of a table, without a graph of the points
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.
