@@ -101,8 +101,9 @@ COLUMNS: dict[str, str] = {
     "runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
-    "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
-    "best": "value if all ties are broken to its advantage (empty if ties do not matter)",
+    "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter); of a missing value "
+    "a bound",
+    "best": "value if all ties are broken to its advantage (empty if ties do not matter); of a missing value a bound",
     "note": "information for the interpretation of the row: a reason, an assumption, an approximation",
     "seconds": "seconds of computation for all rows of one embedding; for the first embedding they include the "
     "compilation of the loops, if these are not compiled yet (several seconds)",

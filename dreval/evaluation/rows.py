@@ -269,8 +269,7 @@ def _bounded_row(name: str, view: View, task: MeasureTask, error: DrevalError) -
     bounds = list_bounds(task.function, view, task.parameters)
     if bounds is None:
         return missing_row(name, task, note_from_error(error))
-    limits = {"low": min(bounds), "high": max(bounds), "length": view.list_length}
-    return replace(missing_row(name, task, note("lists.bounds", **limits)), ties=bounds)
+    return replace(missing_row(name, task, note("lists.bounds", length=view.list_length)), ties=bounds)
 
 
 def _missing_variable(task: MeasureTask, view: View) -> Note | None:
@@ -409,6 +408,8 @@ def _interval_without_points(
     row: MeasureRow, task: MeasureTask, result: Answer, view: View, level: float
 ) -> _Resampling:
     """Return the delete-one jackknife interval and its values, or the note on why there are none."""
+    if task.card.area_of and view.list_length is not None:
+        return _Resampling(notes=(note("lists.interval", length=view.list_length),))
     try:
         values = task.card.without(view, **task.parameters)
     except UndefinedMeasure as error:

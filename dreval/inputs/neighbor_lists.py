@@ -94,6 +94,7 @@ def neighbor_lists(value: Any, argument: str = "data") -> NeighborLists:
     else:
         indices = _rectangle(value, argument)
     lists = _of_arrays(indices, distances, argument)
+    _check_not_empty(lists.table, argument)
     return lists._replace(notes=(*swapped, *lists.notes))
 
 
@@ -184,10 +185,10 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
     rows, columns = np.nonzero(is_listed)
     if distances is None:
         ranks = np.cumsum(is_listed, axis=1)[is_listed].astype(np.float64)
-        lists = _table(rows, points[rows, columns], ranks, n, argument)
+        lists = _table(rows, points[rows, columns], ranks, n)
     else:
         _check_ascending(rows, distances[is_listed], argument)
-        lists = _ranked(rows, points[rows, columns], distances[is_listed], n, argument)
+        lists = _ranked(rows, points[rows, columns], distances[is_listed], n)
     selves = (note("lists.self", lists=int(is_self.sum()), n=n),) if is_self.any() else ()
     return lists._replace(notes=(*notes, *selves, *lists.notes))
 
@@ -257,15 +258,24 @@ def _of_matrix(matrix: Any, argument: str) -> NeighborLists:
     selves = (note("lists.self", lists=int(is_self.sum()), n=n),) if is_self.any() else ()
     rows, points, distances = rows[~is_self], points[~is_self], distances[~is_self]
     _check_distances(rows, distances, argument)
-    lists = _ranked(rows, points, distances, n, argument)
+    lists = _ranked(rows, points, distances, n)
     entries = csr_array((distances, (rows, points)), (n, n))
     if not np.array_equal(entries.data, lists.table.data):  # a table of ranks was checked when it was made
         _check_no_weights(entries, argument)
+    _check_not_empty(lists.table, argument)
     if list_lengths(lists.table).max() > 1 and (lists.table.data == 1).all():
         hint = "Pass distances, of scikit-learn by kneighbors_graph(mode='distance'), or indices, nearest first."
         received = f"edges that are all {distances[0]:g}" if np.ptp(distances) == 0 else "equal distances in each row"
         raise InputError(argument, "must order the neighbors", received, hint)
     return lists._replace(notes=(*selves, *lists.notes))
+
+
+def _check_not_empty(table: Any, argument: str) -> None:
+    """Raise for a point without a neighbor."""
+    counts = list_lengths(table)
+    if counts.min() == 0:
+        received = f"an empty list of point {int(np.argmin(counts))}, counted from 0"
+        raise InputError(argument, "must have a neighbor of each point", received, "Search more neighbors.")
 
 
 def _check_no_weights(entries: Any, argument: str) -> None:
@@ -281,7 +291,7 @@ def _check_no_weights(entries: Any, argument: str) -> None:
             raise InputError(argument, REQUIREMENT, received, CONNECTIVITIES_HINT)
 
 
-def _ranked(rows: IntArray, points: IntArray, distances: FloatArray, n: int, argument: str) -> NeighborLists:
+def _ranked(rows: IntArray, points: IntArray, distances: FloatArray, n: int) -> NeighborLists:
     """Return the table of lists with distances; of equal distances the first rank."""
     order = np.lexsort((points, distances, rows))
     rows, points, distances = rows[order], points[order], distances[order]
@@ -290,17 +300,14 @@ def _ranked(rows: IntArray, points: IntArray, distances: FloatArray, n: int, arg
     is_new = np.ones(len(rows), np.bool_)
     is_new[1:] = (rows[1:] != rows[:-1]) | (np.diff(distances) > TIED * distances[1:])
     first = np.maximum.accumulate(np.where(is_new, np.arange(len(rows)), 0))
-    return _table(rows, points, positions[first] + 1.0, n, argument)
+    return _table(rows, points, positions[first] + 1.0, n)
 
 
-def _table(rows: IntArray, points: IntArray, ranks: npt.NDArray[Any], n: int, argument: str) -> NeighborLists:
-    """Return the sparse table of ranks, with a note where lists have unequal lengths; each must have a neighbor."""
+def _table(rows: IntArray, points: IntArray, ranks: npt.NDArray[Any], n: int) -> NeighborLists:
+    """Return the sparse table of ranks, with a note where lists have unequal lengths."""
     from scipy.sparse import csr_array
 
     counts = np.bincount(rows, minlength=n)
-    if counts.min() == 0:
-        received = f"an empty list of point {int(np.argmin(counts))}, counted from 0"
-        raise InputError(argument, "must have a neighbor of each point", received, "Search more neighbors.")
     order = np.lexsort((points, rows))
     starts = np.r_[0, np.cumsum(counts)].astype(np.int64)
     table = csr_array((ranks[order], points[order], starts), (n, n))
