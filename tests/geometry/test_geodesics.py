@@ -123,9 +123,10 @@ def test_an_evaluation_is_that_of_the_full_matrix(anchors: int | None) -> None:
 
 
 def test_only_paths_from_anchors_are_computed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Measures of ranks and of pairs need m of the n rows, each once, and no n x n matrix."""
-    sources = counted(monkeypatch)
-    evaluation = dreval.Evaluation(ROLL, FLAT, metric="geodesic", graph_neighbors=8, anchors=20, random_state=0)
+    """Measures of ranks, pairs and triplets need m of the n rows, each once, and no n x n matrix."""
+    sources, points = counted(monkeypatch), dreval.simulate("swiss_roll", n=300, random_state=0).data
+    settings: dict[str, Any] = {"metric": "geodesic", "graph_neighbors": 8, "anchors": 20, "random_state": 0}
+    evaluation = dreval.Evaluation(points, points[:, :2], **settings)
     evaluation.run(["trustworthiness", "r_nx_auc", "spearman_distance", "triplet_accuracy", "stress"], None)
     assert len(sources) == len(set(sources)) == 20
 
@@ -216,10 +217,10 @@ def test_the_graph_is_named_and_is_not_k(tmp_path: Any) -> None:
 
 def test_copies_of_a_point_are_joined_by_stored_zeros(tmp_path: Any) -> None:
     """Zeros of a network in memory and in a file are edges, though the form of features drops them."""
-    X = np.repeat(ROLL[:20], 2, axis=0)
+    X = np.repeat(np.random.default_rng(0).normal(size=(20, 2)), 2, axis=0)
     graph = kneighbors_graph(X, 7, mode="distance")
     assert (graph.data == 0).any()
-    expected = csgraph.shortest_path(knn_graph(X, 7), directed=False)
+    expected = csgraph.shortest_path(graph, directed=False)
     assert np.isfinite(expected).all()
     save_npz(tmp_path / "graph.npz", graph)
     for network in (graph, csr_matrix(graph), graph.tocoo(), tmp_path / "graph.npz"):
