@@ -84,15 +84,15 @@ def test_the_metric_is_that_of_the_graph(metric: str) -> None:
 def test_anchors_are_a_sample_of_the_points() -> None:
     """They have the recall of the census and depend on the seed; the interval has the finite-population correction."""
     lists = damaged(0.2)
-    every = dreval.graph_recall(lists, X)
-    some = dreval.graph_recall(lists, X, anchors=80, random_state=3)
-    assert some.n_used == len(some.points) == 80
-    assert (some.points["recall"] == every.points["recall"].loc[some.points.index]).all()
-    assert some.points.equals(dreval.graph_recall(lists, X, anchors=80, random_state=3, n_jobs=1).points)
-    assert not some.points.equals(dreval.graph_recall(lists, X, anchors=80, random_state=4).points)
-    expected = some.points["recall"].std(ddof=1) / np.sqrt(80) * np.sqrt(1 - 80 / 400)
-    assert some.se == pytest.approx(expected, rel=1e-9)
-    assert every.conf_low == every.value == every.conf_high
+    census = dreval.graph_recall(lists, X)
+    sample = dreval.graph_recall(lists, X, anchors=80, random_state=3)
+    assert sample.n_used == len(sample.points) == 80
+    assert (sample.points["recall"] == census.points["recall"].loc[sample.points.index]).all()
+    assert sample.points.equals(dreval.graph_recall(lists, X, anchors=80, random_state=3, n_jobs=1).points)
+    assert not sample.points.equals(dreval.graph_recall(lists, X, anchors=80, random_state=4).points)
+    expected = sample.points["recall"].std(ddof=1) / np.sqrt(80) * np.sqrt(1 - 80 / 400)
+    assert sample.se == pytest.approx(expected, rel=1e-9)
+    assert census.conf_low == census.value == census.conf_high
 
 
 def test_the_interval_of_a_perfect_sample_allows_for_others() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from sklearn.neighbors import kneighbors_graph
 from strategies import clouds
 
 import dreval
+from dreval.cli._main import main
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry import blocks, geodesics, view
 from dreval.geometry.geodesics import Geodesics
@@ -311,3 +313,24 @@ def test_points_of_other_metrics_have_other_distances() -> None:
     assert cdist(ROLL, ROLL).max() < PATHS.max()
     along = dreval.trustworthiness(ROLL, FLAT, metric="geodesic", graph_neighbors=8)
     assert along != dreval.trustworthiness(ROLL, FLAT)
+
+
+def test_the_command_line_reads_points_and_networks(tmp_path: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    """``--metric geodesic`` with ``--graph-neighbors`` for points, and a network in a file of scipy."""
+    np.save(tmp_path / "X.npy", ROLL)
+    np.save(tmp_path / "Y.npy", FLAT)
+    save_npz(tmp_path / "graph.npz", knn_graph(ROLL, 8))
+    expected = dreval.trustworthiness(ROLL, FLAT, metric="geodesic", graph_neighbors=8)
+    options = [
+        "-e",
+        f"Y={tmp_path / 'Y.npy'}",
+        "--metric",
+        "geodesic",
+        "--measures",
+        "trustworthiness",
+        "--tests",
+        "none",
+    ]
+    for name, further in (("X.npy", ["--graph-neighbors", "8"]), ("graph.npz", [])):
+        assert main(["evaluate", str(tmp_path / name), *options, *further, "--ci", "none", "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["table"][0]["value"] == pytest.approx(expected, abs=1e-12)
