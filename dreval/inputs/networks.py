@@ -48,9 +48,10 @@ def as_network(matrix: Any, argument: str) -> tuple[Any, Notes]:
 
     Examples
     --------
-    >>> from scipy.sparse import csr_matrix
-    >>> as_network(csr_matrix([[0.0, 2.0, 0.0], [0.0, 0.0, 0.0], [0.0, 3.0, 0.0]]), "data")[0].toarray()[1].tolist()
-    [2.0, 0.0, 3.0]
+    >>> from scipy.sparse import coo_array
+    >>> graph, notes = as_network(coo_array(([2.0, 3.0, 1.0], ([0, 2, 2], [1, 1, 3])), shape=(4, 4)), "data")
+    >>> graph.toarray()[1].tolist(), notes[0].code
+    ([2.0, 0.0, 3.0, 0.0], 'geodesic.one_way')
     """
     from scipy.sparse import csr_matrix
 
