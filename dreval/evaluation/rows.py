@@ -312,7 +312,7 @@ def value_rows(name: str, view: View, tasks: Sequence[MeasureTask]) -> Embedding
             measured = view_for_measure(task, view)
             row = _value_row(name, measured, task)[0]
         except DrevalError as error:
-            rows.append(missing_row(name, task, note_from_error(error)))
+            rows.append(_bounded_row(name, view, task, error))
             continue
         partly = measured is not view
         rows.append(row.with_note("labels.partly", labeled=measured.n, n=view.n) if partly else row)

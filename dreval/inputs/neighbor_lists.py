@@ -142,7 +142,7 @@ def _rectangle(value: Any, argument: str) -> FloatArray:
 def _is_distance(first: FloatArray, second: FloatArray) -> bool:
     """Return whether the first of two tables holds distances: only the second has whole numbers, or points in order.
 
-    Two tables of whole numbers, as of Hamming distances, are told apart by repeated numbers: no list of neighbors has
+    Two tables of whole numbers, as of Hamming distances, differ in repeated numbers: no list of neighbors has
     the same point twice.
     """
     whole = [bool((part[np.isfinite(part)] % 1 == 0).all()) for part in (first, second)]

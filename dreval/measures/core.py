@@ -354,7 +354,7 @@ class MeasureCard(Card):
         if self.lists == "neighbors" or (k is not None and not view.unlisted(k).any()):
             return
         requirement = "must not be 'neighbors' for measures that need ranks of points that are in no list"
-        hint = "Pass ties='bounds' for bounds. " * (self.list_bounds is not None) + LISTS_HINT
+        hint = f"{self.name}(..., ties='bounds') returns bounds. " * (self.list_bounds is not None) + LISTS_HINT
         raise UndefinedMeasure("metric", requirement, f"lists of {length} or more of {view.n - 1} neighbors", hint)
 
     def metric_notes(self, metric: str) -> Notes:
