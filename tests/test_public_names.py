@@ -272,6 +272,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "use_rep": None,
         "n_neighbors": "auto",
         "metric": "euclidean",
+        "graph_neighbors": "auto",
         "header": "auto",
         "anchors": "auto",
         "random_state": None,
@@ -323,11 +324,12 @@ def test_measures_are_called_alike(name: str) -> None:
 
 
 def test_analyses_of_data_are_called_alike() -> None:
-    """They take the data, and an embedding or the method and settings that they run, by position, all else by name."""
+    """They take the data, and an embedding, a graph or the method and settings that they run, by position."""
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
         by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        assert by_position in (["X"], ["X", "Y"], ["X", "perplexities"], ["X", "source", "param_grid"]), name
+        extra = (["X", "perplexities"], ["X", "source", "param_grid"], ["graph", "X"])
+        assert by_position in (["X"], ["X", "Y"], *extra), name
 
 
 @each("name", list(TESTS))
