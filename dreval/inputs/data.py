@@ -394,8 +394,8 @@ def as_data(
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
     network = None
     if metric == "geodesic" and raw.extra is None and is_network(raw.stored):
-        network, table_notes = as_network(raw.stored, "data")
-        table, columns, sha256 = network, None, digest_of(network)
+        network, network_notes = as_network(raw.stored, "data")
+        table, columns, sha256, table_notes = network, None, digest_of(network), [*network_notes]
     else:
         table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
         if metric not in ("precomputed", "neighbors") and table.shape[0] == table.shape[1]:

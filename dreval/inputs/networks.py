@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from dreval._check import FloatArray, IntArray
-from dreval._check_arrays import MIN_POINTS, check_magnitude
+from dreval._check_arrays import MIN_POINTS, ROWS_FROM_ZERO, check_magnitude
 from dreval.errors import InputError
-from dreval.inputs.features import ROWS_FROM_ZERO, check_all_finite, check_places, check_real
+from dreval.inputs.features import check_all_finite, check_places, check_real
 from dreval.records.notes import Notes, note
 
 REQUIREMENT = "must hold the lengths of the edges of a network"
