@@ -214,3 +214,18 @@ def test_intervals_from_parts_of_the_points(setting: str) -> None:
     pd.testing.assert_frame_equal(short.loc[exact, NUMBERS[:5]], full.loc[exact, NUMBERS[:5]], check_exact=True)
     assert np.isnan(short.loc["r_nx_auc", "conf_low"])
     assert "with fewer points the lists of neighbors end before K = 25" in short.loc["r_nx_auc", "note"]
+
+
+@pytest.mark.slow
+def test_anchors_among_very_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the ranks of the data would be sampled, those of lists are exact: the curve has its values at its K."""
+    options: dict[str, Any] = {"n_neighbors": 8, "anchors": 25, "random_state": 0}
+    names = ["continuity", "neighborhood_overlap", "r_nx", "r_nx_auc"]
+    usual = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    monkeypatch.setattr("dreval.geometry.blocks.ALL_RANKS", 40)
+    streamed = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    columns = ["measure", "value"]
+    pd.testing.assert_frame_equal(streamed.table[columns], usual.table[columns])
+    curve = streamed.curve("r_nx", bands=True)
+    assert curve["K"].tolist() == list(range(1, 10))
+    assert curve["value"].tolist() == usual.curve("r_nx", bands=True)["value"].tolist()
