@@ -122,8 +122,8 @@ def curve_of(name: str, view: View, task: MeasureTask, ci: str | None, root: int
     values, _ = curve_values(task.function, view)
     chance = chance_curve(task.function, view, root)
     spaced, places = curve_numbers(view.n), np.arange(len(values))
-    ks = spaced[places] if view.streamed else places + 1
-    if not (task.all_k or view.streamed):
+    ks = spaced[places] if view.has_sample else places + 1
+    if not (task.all_k or view.has_sample):
         places = np.r_[spaced[spaced < len(values)], len(values)] - 1
     points = tuple(CurvePoint(int(ks[at]), float(values[at]), float(chance[at])) for at in places)
     if spread is None:

@@ -235,8 +235,8 @@ class Evaluation:
         lengths are recognized, with a note; ``connectivities`` are refused. Measures of up to K neighbors are those of
         the data (continuity, overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K;
         ``r_nx_auc`` ends at K. Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it.
-        All measures that need distances, coordinates or ranks of other points are missing with that reason, and
-        no method is run.
+        All measures that need distances, coordinates or ranks of other points are missing with that reason, and no
+        method is run. Lists of an approximate search give the values of its neighbors.
         A bundled method that is named and has a ``metric`` gets it (``"classical_mds"``, ``"lsdr"``), unless
         ``with_embedding`` passes another one. The metric is not passed to other methods: bundled ones use Euclidean
         distances of the coordinates, estimators their own setting, callables none; a note on each and the header say

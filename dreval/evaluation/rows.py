@@ -374,6 +374,8 @@ def _interval(
 ) -> _Resampling:
     """Return standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
     obstacle = task.interval_obstacle(view.n)
+    if ci not in (None, "anchors") and task.card.area_of and view.list_length is not None:
+        return _Resampling(notes=(note("lists.interval", length=view.list_length),))
     if ci in ("points", "anchors") and obstacle is not None:
         return _Resampling(notes=(obstacle,))
     if ci == "anchors":
@@ -408,8 +410,6 @@ def _interval_without_points(
     row: MeasureRow, task: MeasureTask, result: Answer, view: View, level: float
 ) -> _Resampling:
     """Return the delete-one jackknife interval and its values, or the note on why there are none."""
-    if task.card.area_of and view.list_length is not None:
-        return _Resampling(notes=(note("lists.interval", length=view.list_length),))
     try:
         values = task.card.without(view, **task.parameters)
     except UndefinedMeasure as error:

@@ -178,6 +178,11 @@ class View:
         """Whether the rows are few anchors of so many points that only lists, counts and samples are affordable."""
         return is_streamed(self.n, len(self.rows))
 
+    @property
+    def has_sample(self) -> bool:
+        """Whether curves are computed from samples of ranks, at some numbers of neighbors; lists need no sample."""
+        return self.streamed and self.list_length is None
+
     def variables(self, places: IntArray | slice = ALL_ROWS) -> dict[str, Any]:
         """Return labels, latent variables and batch at some points; None for a variable that is missing."""
         variables = {name: getattr(self, name) for name in VARIABLES}

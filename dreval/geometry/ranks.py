@@ -656,6 +656,8 @@ def share_coranking(view: View, without: Sequence[View]) -> None:
     """
     if view.groups is None:
         raise RuntimeError("this view has no groups")
+    if view.list_length is not None:  # each view has its own listed neighbors, which need no sorted rows
+        return
     drops = np.r_[-1, np.arange(view.groups.count)]
     (parts,) = _pass(view, [view.Y], view.groups.codes, drops)
     for target, part in zip((view, *without), parts, strict=True):

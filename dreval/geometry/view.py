@@ -97,7 +97,8 @@ def make_views(
             X = take(X, part, metric) if metric == "geodesic" else PermutedRows(X, part)
         is_single = {name: getattr(Y, "dtype", None) == np.float32 for name, Y in embedded.items()}  # not copied
         embedded = {name: as_stored(Y, name) if is_single[name] else Y for name, Y in embedded.items()}
-        sample = stream(seed, "ranks of anchors") if reads.full_ranks else None
+        is_sampled = reads.full_ranks and metric != "neighbors"  # the ranks in lists are all read
+        sample = stream(seed, "ranks of anchors") if is_sampled else None
         settings |= {"k": reads.streamed_k, "ranks": reads.streamed_ranks, "sample": sample}
         views = anchored_pass(X, embedded, rows, **settings)
     else:

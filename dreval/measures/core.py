@@ -658,7 +658,7 @@ def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatAr
         permuted_views = _permuted_views(card, view, {}, root)
         return np.mean([curve_values(function, permuted_view)[0] for permuted_view in permuted_views], axis=0)
     level, count = card.chance, len(curve_values(function, view)[0])
-    ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
+    ks = curve_numbers(view.n)[:count] if view.has_sample else np.arange(1, count + 1)
     return np.array([level(view.n, k) for k in ks]) if callable(level) else np.full(len(ks), level, np.float64)
 
 

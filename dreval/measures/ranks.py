@@ -130,6 +130,10 @@ def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatAr
     and :math:`n (n - k)(n - k - 1) / 2` otherwise. Neighbors in the embedding that are far away in the data lower the
     value.
 
+    From lists of K neighbors (``metric="neighbors"``) it has a value only where all embedding neighbors are listed.
+    Otherwise ``ties="bounds"`` returns the worst and the best value over all data with these lists: the u unlisted ones
+    of a point have the ranks K + 1, ..., K + u at best, and n - u, ..., n - 1 at worst.
+
     See Also
     --------
     continuity : the same for neighbors in the data that are lost in the embedding.

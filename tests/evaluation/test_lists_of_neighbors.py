@@ -67,6 +67,18 @@ def test_short_lists_have_exact_values_bounds_and_reasons() -> None:
     assert "the area up to K = 9" in rows.loc["r_nx_auc", "note"]
 
 
+def test_curves_have_bands_up_to_the_lists() -> None:
+    """Curves end at K, and their bands below it: those of b_nx at the shortest lists without a group of points."""
+    evaluation = dreval.Evaluation(ORDER[:, :12], {"e": Y}, metric="neighbors", random_state=0)
+    results = evaluation.run(["b_nx", "r_nx"], None)
+    for name, least in (("b_nx", 4), ("r_nx", 11)):
+        curve, full = results.curve(name, bands=True), getattr(dreval, name)(X, Y)
+        assert curve["value"].tolist() == full.loc[curve["K"]].tolist()
+        ends = curve.loc[curve["conf_low"].notna(), "K"]
+        assert curve["K"].max() == 12
+        assert least <= ends.max() < 12
+
+
 def test_an_interval_needs_one_neighbor_more() -> None:
     """At k = K the value is exact and has no interval, with the reason; the automatic k is below K."""
     row = table(ORDER[:, :8], ["continuity"], metric="neighbors", n_neighbors=8).loc["continuity"]
@@ -180,3 +192,40 @@ def test_a_saved_result_keeps_its_lists(tmp_path: Path) -> None:
     loaded = dreval.load_results(tmp_path / "lists.dreval")
     assert loaded.recipe["metric"] == "neighbors"
     pd.testing.assert_frame_equal(loaded.table, results.table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["groups", "subsampling"])
+def test_intervals_from_parts_of_the_points(setting: str) -> None:
+    """Parts of the points have shorter lists: full ones have the numbers of the data, others values or a reason."""
+    names = [*MEASURES_OF_RANKS, "b_nx"]
+    options: dict[str, Any] = {"n_neighbors": 3}
+    options |= {"groups": np.arange(60) % 10} if setting == "groups" else {"ci": "subsampling"}
+    full, lists, short = (
+        table(data, names, **options, **metric)
+        for data, metric in (
+            (X, {}),
+            (ORDER[:, :-1], {"metric": "neighbors"}),
+            (ORDER[:, :25], {"metric": "neighbors"}),
+        )
+    )
+    pd.testing.assert_frame_equal(lists[NUMBERS], full[NUMBERS], check_exact=True)
+    exact = ["continuity", "neighborhood_overlap", "mrre_missing"]
+    pd.testing.assert_frame_equal(short.loc[exact, NUMBERS[:5]], full.loc[exact, NUMBERS[:5]], check_exact=True)
+    assert np.isnan(short.loc["r_nx_auc", "conf_low"])
+    assert "with fewer points the lists of neighbors end before K = 25" in short.loc["r_nx_auc", "note"]
+
+
+@pytest.mark.slow
+def test_anchors_among_very_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the ranks of the data would be sampled, those of lists are exact: the curve has its values at its K."""
+    options: dict[str, Any] = {"n_neighbors": 8, "anchors": 25, "random_state": 0}
+    names = ["continuity", "neighborhood_overlap", "r_nx", "r_nx_auc"]
+    usual = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    monkeypatch.setattr("dreval.geometry.blocks.ALL_RANKS", 40)
+    streamed = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    columns = ["measure", "value"]
+    pd.testing.assert_frame_equal(streamed.table[columns], usual.table[columns])
+    curve = streamed.curve("r_nx", bands=True)
+    assert curve["K"].tolist() == list(range(1, 10))
+    assert curve["value"].tolist() == usual.curve("r_nx", bands=True)["value"].tolist()
