@@ -574,13 +574,14 @@ def check_anchors(value: Any, n: int) -> int | None:
     return None if value is None else check_int(value, "anchors", low=2, high=n)
 
 
-def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int], bool]:
+def check_k(value: Any, n: int, argument: str = "n_neighbors", *, length: int | None = None) -> tuple[list[int], bool]:
     """Return the numbers of neighbors, all below ``n``, and whether a single number was passed.
 
-    The list is sorted and has no repeats. "auto" means ``auto_neighbors(n)``.
+    The list is sorted and has no repeats. "auto" means ``auto_neighbors(n)``. From lists of neighbors they are at most
+    ``length``, that of the shortest one, and "auto" is below it, since intervals need one neighbor more.
     """
     if isinstance(value, str) and value == "auto":
-        return [auto_neighbors(n)], True
+        return [auto_neighbors(n) if length is None else min(auto_neighbors(n), max(1, length - 1))], True
     if isinstance(value, np.ndarray) and value.ndim == 0:
         value = value.item()
     single = not isinstance(value, Sequence | np.ndarray) or isinstance(value, str | bytes)
@@ -593,6 +594,9 @@ def check_k(value: Any, n: int, argument: str = "n_neighbors") -> tuple[list[int
         if k >= n:
             requirement, received = "must be smaller than the number of points", f"{k} with {n} points"
             raise InputError(argument, requirement, received, f"Choose at most {n - 1}.")
+        if length is not None and k > length:
+            requirement, received = "must be at most the length of the shortest list of neighbors", f"{k} with {length}"
+            raise InputError(argument, requirement, received, f"Choose at most {length}, or search more neighbors.")
     return sorted({int(k) for k in values}), single
 
 

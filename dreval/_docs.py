@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Collection
 from typing import Any
 
-from dreval.glossary import DIRECTIONS, METRICS
+from dreval.glossary import DIRECTIONS, METRICS, POINT_METRICS, TABLE_METRICS
 
 ENTRY_WIDTH = 112  # characters of a line of an entry, which is indented in the docstring
 SECTION_WIDTH = 110  # characters of a line of a section of a measure
@@ -104,6 +104,9 @@ ties : {"index", "bounds"}, default "index"
     value over all ways of breaking ties (see Notes).
 n_jobs : int, optional
     Threads; all cores by default. The value does not depend on it.
+graph_neighbors : int or "auto", default "auto"
+    With ``metric="geodesic"`` and points: number of neighbors of each point in the graph over
+    which paths go; "auto" is 15, or fewer for few points.
 """)
 AUTO_NEIGHBORS = """\
 n_neighbors : int, list of int or "auto", default "auto"
@@ -153,7 +156,7 @@ def measure_docstring(card: Any, names: Collection[str], text: str, rounding: fl
 def _measure_parameter(card: Any, name: str) -> str:
     """Return the entry of one parameter of a measure."""
     if name == "metric":
-        return _metric_entry(has_features="features" in card.needs)
+        return _metric_entry(has_features="features" in card.needs, has_lists=bool(card.lists))
     if name == "n_neighbors" and card.shares_neighbors:
         return AUTO_NEIGHBORS
     random_part = next((part for part in RANDOM_PARTS if part in card.parameters), "")
@@ -164,12 +167,20 @@ def _measure_parameter(card: Any, name: str) -> str:
     return entry.replace("{random_parts}", RANDOM_PARTS[random_part])
 
 
-def _metric_entry(*, has_features: bool) -> str:
-    """Return the entry of the metric; a measure that reads the features has no precomputed distances."""
-    metrics = ", ".join(f'"{name}"' for name in METRICS if name != "precomputed" or not has_features)
+def _metric_entry(*, has_features: bool, has_lists: bool) -> str:
+    """Return the entry of the metric; a measure that reads the features has no precomputed distances.
+
+    Some measures also have values from lists of neighbors.
+    """
+    names = POINT_METRICS if has_features else METRICS if has_lists else (*TABLE_METRICS, "geodesic")
+    metrics = ", ".join(f'"{name}"' for name in names)
     details = """\
 "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are
-below 1e-12 of the largest."""
+below 1e-12 of the largest. "geodesic": shortest paths over the graph of the ``graph_neighbors`` nearest
+neighbors of points X, or over a network X, a square sparse matrix of the lengths of edges."""
+    if has_lists:
+        details += """ "neighbors": X are lists of the nearest neighbors of each point, as in
+``Evaluation``."""
     if has_features:
         details = "It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
     text = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean.\n"

@@ -17,7 +17,9 @@ __all__ = [
     "OVERALL_COLUMNS",
     "PAIR_COLUMNS",
     "PAPER_PARTS",
+    "POINT_METRICS",
     "STANDING_COLUMNS",
+    "TABLE_METRICS",
     "TARGETS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
@@ -33,7 +35,18 @@ __all__ = [
     "true_minus",
 ]
 
-METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")  # distances in the data space
+METRICS = (  # distances in the data space
+    "euclidean",
+    "cosine",
+    "correlation",
+    "manhattan",
+    "hamming",
+    "precomputed",
+    "geodesic",
+    "neighbors",
+)
+POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
+TABLE_METRICS = METRICS[:6]  # of the rows of a table, without a graph of the points
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.
@@ -88,8 +101,9 @@ COLUMNS: dict[str, str] = {
     "runs of the method); empty without one",
     "test": "name of the test; empty in rows of measures",
     "variable": "variable that the embedding is tested against: labels, the name of a covariate, data or residual",
-    "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter)",
-    "best": "value if all ties are broken to its advantage (empty if ties do not matter)",
+    "worst": "value if all ties are broken to its disadvantage (empty if ties do not matter); of a missing value "
+    "a bound",
+    "best": "value if all ties are broken to its advantage (empty if ties do not matter); of a missing value a bound",
     "note": "information for the interpretation of the row: a reason, an assumption, an approximation",
     "seconds": "seconds of computation for all rows of one embedding; for the first embedding they include the "
     "compilation of the loops, if these are not compiled yet (several seconds)",

@@ -246,8 +246,8 @@ def list_analyses() -> list[str]:
     --------
     >>> import dreval
     >>> dreval.list_analyses()  # doctest: +NORMALIZE_WHITESPACE
-    ['intrinsic_dimension', 'local_distortion', 'parallel_analysis', 'perplexity_curve', 'perturbation_score',
-     'singularity_score', 'sweep']
+    ['graph_recall', 'intrinsic_dimension', 'local_distortion', 'parallel_analysis', 'perplexity_curve',
+     'perturbation_score', 'singularity_score', 'sweep']
     """
     return ANALYSES.names()
 

@@ -58,6 +58,8 @@ MAY_BE_EMPTY = {
     ("measures", "area_of"): "it is no area under a curve",
     ("measures", "ceiling"): "the value of a perfect copy is the better bound, without a direction the lower one",
     ("measures", "ties"): "ties cannot matter, or have no exact bounds",
+    ("measures", "lists"): "it reads distances or coordinates, which lists of neighbors do not hold, or no data",
+    ("measures", "list_bounds"): "lists of neighbors do not bound it, or hold all that it reads",
     (
         "measures",
         "contributions",

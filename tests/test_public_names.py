@@ -21,6 +21,7 @@ from dreval.errors import InputError, UnknownKeyword, UnknownName
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import IntrinsicDimension, MeasureRecord, ParallelAnalysis, PerplexityCurve
 from dreval.records.points import Embedding
+from dreval.records.recall import GraphRecall
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate
 from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
@@ -271,6 +272,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "use_rep": None,
         "n_neighbors": "auto",
         "metric": "euclidean",
+        "graph_neighbors": "auto",
         "header": "auto",
         "anchors": "auto",
         "random_state": None,
@@ -322,11 +324,12 @@ def test_measures_are_called_alike(name: str) -> None:
 
 
 def test_analyses_of_data_are_called_alike() -> None:
-    """They take the data, and an embedding or the method and settings that they run, by position, all else by name."""
+    """They take the data, and an embedding, a graph or the method and settings that they run, by position."""
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
         by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        assert by_position in (["X"], ["X", "Y"], ["X", "perplexities"], ["X", "source", "param_grid"]), name
+        extra = (["X", "perplexities"], ["X", "source", "param_grid"], ["graph", "X"])
+        assert by_position in (["X"], ["X", "Y"], *extra), name
 
 
 @each("name", list(TESTS))
@@ -381,7 +384,7 @@ def test_every_public_function_and_method_has_an_example() -> None:
     """Functions, classes and methods, also of the records that they return; ``--doctest-modules`` runs them."""
     public = {name: getattr(dreval, name) for name in dreval._public_names() if callable(getattr(dreval, name))}
     kinds = (Comparison, Embedding, Certificate, MeasureRecord, IntrinsicDimension, ParallelAnalysis, PerplexityCurve)
-    kinds += (Sweep,)
+    kinds += (Sweep, GraphRecall)
     records = {kind.__name__: kind for kind in kinds}
     methods = {
         f"{name}.{method}": function

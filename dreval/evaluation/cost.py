@@ -21,7 +21,6 @@ from dreval.evaluation.progress import CROSSED, METHOD, NESTED, PASS, Step
 from dreval.evaluation.rows import step_of
 from dreval.evaluation.tests import MAX_MATRIX_POINTS, MAX_TEST_POINTS, test_step
 from dreval.geometry.blocks import is_streamed
-from dreval.geometry.distances import take
 from dreval.geometry.pairs import count_pairs
 from dreval.inputs.data import Data
 from dreval.inputs.features import rows_of
@@ -81,10 +80,10 @@ def _part_of(data: Data, places: IntArray) -> Data:
     def labels(vector: LabelVector | None) -> LabelVector | None:
         return None if vector is None else replace(vector, codes=vector.codes[places])
 
-    table = data.table[: len(places)] if isinstance(data.table, LazyTable) else take(data.table, places, data.metric)
+    is_lazy = isinstance(data.table, LazyTable) and data.geodesics is None
+    part = replace(data, table=data.table[: len(places)]) if is_lazy else data.at(places)
     return replace(
-        data,
-        table=table,
+        part,
         labels=labels(data.labels),
         batch=labels(data.batch),
         groups=labels(data.groups),

@@ -130,7 +130,8 @@ class CrossJackknife:
             return outcome
         crossed = np.array([part for part in influences if part is not None])
         if len(crossed) < len(influences):
-            return _with_reason(outcome, task, note("cross.undefined"))
+            code = "cross.undefined" if self.data.list_length is None else "lists.crossed"
+            return _with_reason(outcome, task, note(code))
         if row.interval is not None:
             left_out, card = outcome.left_out[row.key][places], row.card
             settings = row.chance_size, self.level, crossed, card.log_interval

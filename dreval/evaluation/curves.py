@@ -112,18 +112,18 @@ def curve_of(name: str, view: View, task: MeasureTask, ci: str | None, root: int
 
     The points are at about 60 numbers of neighbors, evenly spaced on a log scale, or at all of them (``all_k``).
     """
-    band_ks, bounds = band_numbers(view.n), task.card.bounds
+    band_ks, bounds = band_numbers(view), task.card.bounds
     spread = None
     if ci == "points" and task.card.without is not None and len(band_ks):
         spread = Spread(band_ks, np.asarray(task.card.without(view, band_ks))[None], view.n)
     elif ci == "anchors" and task.card.by_row is not None and len(view.rows) < view.n:
-        anchor_ks = anchor_numbers(view.n)
+        anchor_ks = anchor_numbers(view)
         spread = Spread(anchor_ks, task.card.by_row(view, anchor_ks), view.n)
     values, _ = curve_values(task.function, view)
     chance = chance_curve(task.function, view, root)
     spaced, places = curve_numbers(view.n), np.arange(len(values))
-    ks = spaced[places] if view.streamed else places + 1
-    if not (task.all_k or view.streamed):
+    ks = spaced[places] if view.has_sample else places + 1
+    if not (task.all_k or view.has_sample):
         places = np.r_[spaced[spaced < len(values)], len(values)] - 1
     points = tuple(CurvePoint(int(ks[at]), float(values[at]), float(chance[at])) for at in places)
     if spread is None:
@@ -137,16 +137,19 @@ def curve_of(name: str, view: View, task: MeasureTask, ci: str | None, root: int
     return Curve(name, task.name, points, spread).with_band(bounds, level, rng)
 
 
-def band_numbers(n: int) -> npt.NDArray[np.int64]:
-    """Return the K at which a curve has an interval, at most n / 2: beyond, leaving points out changes the scale."""
-    ks = curve_numbers(n)
-    return ks[ks <= min(n // 2, n - 3)]
+def band_numbers(view: View) -> npt.NDArray[np.int64]:
+    """Return the K at which a curve has an interval, at most n / 2: beyond, leaving points out changes the scale.
+
+    From lists of neighbors they are below the length of the shortest one.
+    """
+    n, ks = view.n, curve_numbers(view.n)
+    return ks[ks <= min(n // 2, n - 3, (view.list_length or n) - 1)]
 
 
-def anchor_numbers(n: int) -> npt.NDArray[np.int64]:
+def anchor_numbers(view: View) -> npt.NDArray[np.int64]:
     """Return the K at which the curves of all anchors have a value."""
-    ks = curve_numbers(n)
-    return ks[ks <= n - 2]
+    ks = curve_numbers(view.n)
+    return ks[ks <= (view.list_length or view.n - 2)]
 
 
 def with_intervals(

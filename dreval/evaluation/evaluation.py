@@ -68,6 +68,7 @@ from dreval.evaluation.rows import (
 from dreval.evaluation.tests import evaluate_tests, leave_reference_out, method_row, null_histograms, test_step
 from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import NeighborIndices, View, is_streamed
+from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
 from dreval.glossary import METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
@@ -207,11 +208,13 @@ class Evaluation:
     layer : str, optional
         Matrix of an AnnData object that is used as data, in place of ``X``: a layer, or "raw".
     use_rep : str, optional
-        Array of ``obsm`` of an AnnData object that is used as data, in place of ``X``, as "X_pca".
+        Array of ``obsm`` of an AnnData object that is used as data, in place of ``X``, as "X_pca"; with
+        ``metric="neighbors"`` the key of ``obsp``, by default "distances".
     n_neighbors : int, list of int or "auto"
         Numbers k of neighbors; a measure gives one row for each, from one pass. "auto" is 15, or below 31 points the
         largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
-    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        From lists of neighbors it is below the length of the shortest one.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "geodesic", "neighbors"}
         Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
         "cosine" does not accept rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric
         (n, n) matrix of distances, in which entries below 1e-12 of the largest count as 0. Measures that need
@@ -219,10 +222,29 @@ class Evaluation:
         that reason, and methods are run only where they read distances (``"classical_mds"``, an estimator set to
         "precomputed", a callable, which gets the matrix). Under the other metrics such measures use the coordinates,
         and neighbors by the metric; their note says so.
+        "geodesic": lengths of shortest paths over a graph. ``data`` are points, joined to their ``graph_neighbors``
+        nearest, or a network: a square sparse matrix of the lengths of edges (``obsp["distances"]``), in which a stored
+        0 is an edge and edges of one direction count in both. All measures of neighbors, ranks and pairs use the paths;
+        measures that need coordinates of the data are missing. Points that no path joins raise an error. With a graph
+        of neighbors of noiseless data, ``spearman_distance`` of an embedding of the noisy data is DEMaP (Moon et al.
+        2019). Paths are computed from the anchors only: O(m (e + n log n)) time for e edges and 8 m n bytes.
+        "neighbors": ``data`` are the lists of the nearest neighbors of each point, nearest first: an (n, K) array of
+        numbers of points, (indices, distances) as of pynndescent, faiss, cuML and scikit-learn, a mapping as of uwot, a
+        sparse matrix of distances (``kneighbors_graph``, a .npz file), or AnnData with ``obsp["distances"]``
+        (``use_rep`` names another key). Entries of -1, the point itself, numbers that count from 1 and lists of unequal
+        lengths are recognized, with a note; ``connectivities`` are refused. Measures of up to K neighbors are those of
+        the data (continuity, overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K;
+        ``r_nx_auc`` ends at K. Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it.
+        All measures that need distances, coordinates or ranks of other points are missing with that reason, and no
+        method is run. Lists of an approximate search give the values of its neighbors.
         A bundled method that is named and has a ``metric`` gets it (``"classical_mds"``, ``"lsdr"``), unless
         ``with_embedding`` passes another one. The metric is not passed to other methods: bundled ones use Euclidean
         distances of the coordinates, estimators their own setting, callables none; a note on each and the header say
         so. The names "l1", "cityblock" and "l2" are accepted as well.
+    graph_neighbors : int or "auto"
+        Number of neighbors of each point in the graph of ``metric="geodesic"``, by Euclidean distances: two points are
+        joined if either is among the nearest of the other. "auto" is 15, or fewer for few points. It is not the k of
+        the measures (``n_neighbors``); a note and the header state it. For networks it is left out.
     header : "auto", True or False
         Whether the first row of each text file (.csv, .tsv) that is read for data, embeddings and variables has the
         names of its columns. "auto": a first row of text has; a first row with numbers (wavelengths, masses, years) is
@@ -291,6 +313,7 @@ class Evaluation:
         use_rep: str | None = None,
         n_neighbors: Any = "auto",
         metric: str = "euclidean",
+        graph_neighbors: Any = "auto",
         header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
         random_state: int | np.random.Generator | None = None,
@@ -300,10 +323,10 @@ class Evaluation:
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
-        self.data: Data = as_data(data, **variables, **settings)
+        self.data: Data = with_geodesics(as_data(data, **variables, **settings), graph_neighbors, n_jobs)
         check_targets(self.data)
         self.auto_neighbors = isinstance(n_neighbors, str) and n_neighbors == "auto"
-        self.n_neighbors = check_k(n_neighbors, self.data.n)[0]
+        self.n_neighbors = check_k(n_neighbors, self.data.n, length=self.data.list_length)[0]
         self.anchors = check_anchors(anchors, self.data.n)
         check_random_state(random_state)
         self.seed = root_seed(random_state)

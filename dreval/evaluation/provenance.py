@@ -118,7 +118,13 @@ def provenance_of(
         "equal_maps": [list(names) for names in equal_maps(embedded)],
         "call": call_text(evaluation, arguments),
         **groups_entry(data),
+        **graph_entry(data),
     }
+
+
+def graph_entry(data: Data) -> dict[str, Any]:
+    """Return the entry of a recipe on the graph of geodesic distances: its neighbors, None for a network."""
+    return {"graph_neighbors": data.graph_neighbors} if data.geodesics is not None else {}
 
 
 def groups_entry(data: Data) -> dict[str, Any]:
@@ -147,6 +153,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     keywords += f", header={data.header}" if isinstance(data.header, bool) else ""
     keywords += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     keywords += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
+    keywords += "" if data.graph_neighbors is None else f", graph_neighbors={data.graph_neighbors}"
     keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
     run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
     with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])
@@ -286,7 +293,12 @@ def notes_of(evaluation: Any) -> list[Note]:
     notes = [*data.notes]
     if evaluation.auto_neighbors and evaluation.n_neighbors != [DEFAULT_NEIGHBORS]:
         (k,) = evaluation.n_neighbors
-        notes.append(note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1))
+        if data.list_length is not None and k == data.list_length - 1:
+            notes.append(note("lists.auto", k=k, length=data.list_length))
+        else:
+            notes.append(
+                note("neighbors.auto", k=k, n=data.n, usual=DEFAULT_NEIGHBORS, least=2 * DEFAULT_NEIGHBORS + 1)
+            )
     for source in evaluation.sources.values():
         dense_notes = data.dense_notes() if source.can_embed else ()
         notes += [note.with_scope(source.name) for note in (*source.notes, *dense_notes)]

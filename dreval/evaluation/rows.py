@@ -32,7 +32,7 @@ from dreval.inference.intervals import (
 )
 from dreval.inputs.data import Data
 from dreval.inputs.source import CoordinateSource, Source
-from dreval.measures.core import Answer, answer, chance_value, tie_values
+from dreval.measures.core import Answer, answer, chance_value, list_bounds, tie_values
 from dreval.records.frames import parameters_text
 from dreval.records.notes import Note, Notes, note, note_from_error
 from dreval.records.points import Shepard
@@ -226,7 +226,7 @@ def evaluate_measures(
     in one pass.
     """
     if ci == "points":
-        band_ks = band_numbers(view.n)
+        band_ks = band_numbers(view)
         for task in tasks:
             if task.card.curve and task.card.without is not None and len(band_ks):
                 advance(step_of(name, task))
@@ -234,7 +234,7 @@ def evaluate_measures(
     elif ci == "anchors" and len(view.rows) < view.n:
         for task in tasks:
             if task.card.curve and task.card.by_row is not None:
-                task.card.by_row(view, anchor_numbers(view.n))
+                task.card.by_row(view, anchor_numbers(view))
     outcome = EmbeddingOutcome()
     for task in tasks:
         advance(step_of(name, task))
@@ -261,7 +261,15 @@ def _evaluate_measure(
     except DrevalError as error:
         if any(other.card.area_of == task.name for other in tasks):  # the row of the area has the reason
             return EmbeddingOutcome()
-        return EmbeddingOutcome(rows=(missing_row(name, task, note_from_error(error)),))
+        return EmbeddingOutcome(rows=(_bounded_row(name, view, task, error),))
+
+
+def _bounded_row(name: str, view: View, task: MeasureTask, error: DrevalError) -> MeasureRow:
+    """Return the row of a measure without a value: its bounds over all data with these lists, or the reason."""
+    bounds = list_bounds(task.function, view, task.parameters)
+    if bounds is None:
+        return missing_row(name, task, note_from_error(error))
+    return replace(missing_row(name, task, note("lists.bounds", length=view.list_length)), ties=bounds)
 
 
 def _missing_variable(task: MeasureTask, view: View) -> Note | None:
@@ -304,7 +312,7 @@ def value_rows(name: str, view: View, tasks: Sequence[MeasureTask]) -> Embedding
             measured = view_for_measure(task, view)
             row = _value_row(name, measured, task)[0]
         except DrevalError as error:
-            rows.append(missing_row(name, task, note_from_error(error)))
+            rows.append(_bounded_row(name, view, task, error))
             continue
         partly = measured is not view
         rows.append(row.with_note("labels.partly", labeled=measured.n, n=view.n) if partly else row)
@@ -366,6 +374,8 @@ def _interval(
 ) -> _Resampling:
     """Return standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
     obstacle = task.interval_obstacle(view.n)
+    if ci not in (None, "anchors") and task.card.area_of and view.list_length is not None:
+        return _Resampling(notes=(note("lists.interval", length=view.list_length),))
     if ci in ("points", "anchors") and obstacle is not None:
         return _Resampling(notes=(obstacle,))
     if ci == "anchors":
@@ -443,7 +453,7 @@ def views_for(
     variables = data.variables()
     if part is not None:
         variables = {name: None if values is None else values[part] for name, values in variables.items()}
-    return make_views(data.table, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
+    return make_views(data.space, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
 
 
 def view_for_measure(task: MeasureTask, view: View) -> View:

@@ -227,13 +227,14 @@ def _variable(task: TestTask) -> tuple[Any, dict[str, Any], Notes]:
 
 def _check_coordinates(task: TestTask) -> None:
     """Raise if the data are distances, where a test needs coordinates."""
-    if task.variable.metric == "precomputed":
-        requirement = (
-            f"must not be 'precomputed' for {task.name}:{task.target}, which needs the coordinates of the data"
-        )
+    data: Data = task.variable
+    if data.distances_only:
+        is_matrix, name = data.metric == "precomputed", f"{task.name}:{task.target}"
+        requirement = f"must not be {data.metric!r} for {name}, which needs the coordinates of the data"
         hint = "Pass the data themselves, with a metric by name"
-        hint += ", or use dcov:data." if task.kind == "data" else "."
-        raise UndefinedMeasure("metric", requirement, "distances only", hint)
+        hint += ", or use dcov:data." if task.kind == "data" and is_matrix else "."
+        received = "a network" if data.network is not None else "lists of neighbors"
+        raise UndefinedMeasure("metric", requirement, "distances only" if is_matrix else received, hint)
 
 
 def _coordinate_notes(data: Data) -> Notes:

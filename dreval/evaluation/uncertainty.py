@@ -60,8 +60,10 @@ Outcomes = Mapping[str, EmbeddingOutcome]  # by name of the embedding
 def resampled_tasks(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask]:
     """Return the tasks that are computed again for intervals: single values of coordinates whose inputs are there."""
     has_input = {name: values is not None for name, values in data.variables().items()}
-    has_input["features"] = data.metric != "precomputed"
+    has_input["features"] = not (data.distances_only or data.metric == "geodesic")
     tasks = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
+    if data.list_length not in (None, data.n - 1):  # areas of fewer points end at other K
+        tasks = (task for task in tasks if not task.card.area_of)
     return [task for task in tasks if all(has_input.get(need, True) for need in task.card.needs)]
 
 
@@ -176,15 +178,20 @@ class ResampledIntervals:
                     view.cached("pairs", partial(pairs_of, first_view))
                 group_views = _views_without_groups(view, tasks)
                 values[name].append([task_values(group_view, single) for group_view in group_views])
+                lengths = [group_view.list_length for group_view in group_views]
                 top = min(group_view.n for group_view in group_views) // 2
+                top = min([top, *(length for length in lengths if length is not None)])
                 for task in curves:
                     if task.name in lines[name]:
                         curve_lines = [curve_values(task.function, group_view)[0][:top] for group_view in group_views]
                         lines[name][task.name].append(np.array(curve_lines))
-        return {
-            name: (values[name], {measure: np.array(parts) for measure, parts in lines[name].items() if parts})
-            for name in outcomes
-        }
+        stacked: dict[str, dict[str, FloatArray]] = {name: {} for name in outcomes}
+        for name, by_measure in lines.items():
+            for measure, parts in by_measure.items():
+                if parts:  # those of lists of neighbors end where the shortest one does
+                    top = min(part.shape[1] for part in parts)
+                    stacked[name][measure] = np.array([part[:, :top] for part in parts])
+        return {name: (values[name], stacked[name]) for name in outcomes}
 
     def _embed(self, name: str, over: Over, n: int, advance: Advance) -> list[Any]:
         """Re-run a method, and return the embedding of each replicate; a note where a run failed."""

@@ -22,6 +22,7 @@ from dreval._random import Permutation, stream
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.distances import Space, block_rows, equal_next, orders, take
 from dreval.inputs.features import PermutedRows, densify, is_sparse, rows_of
+from dreval.inputs.neighbor_lists import list_lengths
 
 NeighborIndices = npt.NDArray[np.int32]
 VARIABLES = (
@@ -81,8 +82,8 @@ class View:
 
     Attributes
     ----------
-    X : ndarray or sparse matrix (n, p), or (n, n) distances
-        All points of the data, or their precomputed distances.
+    X : ndarray or sparse matrix (n, p), or (n, n) distances or neighbor lists
+        All points of the data, their precomputed distances, or the ranks in their lists of neighbors.
     Y : ndarray (n, d)
         All points of the embedding.
     metric : str
@@ -152,9 +153,35 @@ class View:
         return len(self.population)
 
     @property
+    def list_length(self) -> int | None:
+        """Length of the shortest list, where the data are lists of neighbors; None where all ranks are known."""
+        if self.metric != "neighbors":
+            return None
+        length = int(self.cached_per_data("lengths of lists", self._lengths_of_lists).min())
+        return None if length == self.n - 1 else length
+
+    def _lengths_of_lists(self) -> IntArray:
+        """Return the number of listed neighbors of each point of the population."""
+        return list_lengths(self.X if self.n == len(self.Y) else take(self.X, self.population, self.metric))
+
+    def lengths(self) -> IntArray:
+        """Return the number of listed neighbors of each row (m,), where the data are lists of neighbors."""
+        lengths: IntArray = self.cached_per_data("lengths of lists", self._lengths_of_lists)
+        return lengths[self.within(self.rows)]
+
+    def unlisted(self, k: int) -> npt.NDArray[np.bool_]:
+        """Return which of the k nearest points in the embedding are not in the list of the row, (m, k)."""
+        return np.asarray(self.data_rank[:, :k] > self.lengths()[:, None])
+
+    @property
     def streamed(self) -> bool:
         """Whether the rows are few anchors of so many points that only lists, counts and samples are affordable."""
         return is_streamed(self.n, len(self.rows))
+
+    @property
+    def has_sample(self) -> bool:
+        """Whether curves are computed from samples of ranks, at some numbers of neighbors; lists need no sample."""
+        return self.streamed and self.list_length is None
 
     def variables(self, places: IntArray | slice = ALL_ROWS) -> dict[str, Any]:
         """Return labels, latent variables and batch at some points; None for a variable that is missing."""
@@ -171,7 +198,11 @@ class View:
 
     def data_space(self, places: IntArray | None = None) -> Space:
         """Return the data (or some of their points) prepared for distances."""
-        return Space.of(rows_of(self.X, ALL_ROWS) if places is None else take(self.X, places, self.metric), self.metric)
+        if places is not None:
+            table = take(self.X, places, self.metric)
+        else:
+            table = self.X if self.metric == "geodesic" else rows_of(self.X, ALL_ROWS)
+        return Space.of(table, self.metric)
 
     def features(self) -> FloatArray:
         """Return the coordinates of the population in the data, for a measure that needs all of them at once.

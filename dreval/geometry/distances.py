@@ -28,8 +28,10 @@ from dreval.inputs.features import is_sparse, rows_of
 # manhattan      sums of absolute differences
 # hamming        numbers of differing columns; the distance is their share
 # precomputed    the distances themselves
+# geodesic       the distances themselves, of a table that computes the rows that are read (``geodesics.py``)
+# neighbors      ranks in lists of neighbors; behind a list, n plus the number of the point
 #
-# All values are the definitions of ``scipy.spatial.distance``.
+# All values of the metrics of points are the definitions of ``scipy.spatial.distance``.
 
 
 class Frame(NamedTuple):
@@ -69,7 +71,21 @@ def unit_rows(points: Any, center: bool = False) -> Any:
 
 def take(X: Any, points: IntArray, metric: str) -> Any:
     """Return the data of some points only."""
-    return rows_of(X, points)[:, points] if metric == "precomputed" else rows_of(X, points)
+    if metric == "geodesic" and hasattr(X, "at"):  # a table of distances that is computed by rows, not the points
+        return X.at(points)
+    return rows_of(X, points)[:, points] if metric in ("precomputed", "neighbors") else rows_of(X, points)
+
+
+def list_values(table: Any, points: IntArray | slice) -> FloatArray:
+    """Return values that order all points as the lists in some rows of a table do, (rows, points).
+
+    They are ranks; behind each list come the other points by their number, of which none are tied.
+    """
+    n = table.shape[1]
+    values = np.tile(np.arange(n, 2.0 * n)[points], (table.shape[0], 1))
+    listed = (table if isinstance(points, slice) and points == slice(None) else table[:, points]).tocoo()
+    values[listed.row, listed.col] = listed.data
+    return values
 
 
 def compact(X: Any) -> Any:
@@ -111,6 +127,12 @@ MAX_TIED_SHARE = 1 / 8  # with a larger share of ties in these rows, all distanc
 MIN_SINGLE_NORM = 1e-28  # smallest squared norm above 0 whose products in single precision have all their digits
 MAX_SINGLE_NORM = 1e30  # largest squared norm whose products in single precision do not overflow
 BLOCK_BYTES = 8_000_000  # size of a row block, large enough for an efficient matrix product
+
+
+class ListedPoints(NamedTuple):
+    """The table of ranks in lists of neighbors, in place of points."""
+
+    table: Any
 
 
 class SpaceArrays(NamedTuple):
@@ -173,10 +195,15 @@ class Space:
 
     @classmethod
     def of(cls, points: Any, metric: str = "euclidean", frame: Frame | None = None) -> Space:
-        """Prepare an (n, p) array or sparse matrix, or an (n, n) matrix of distances; costs O(n p).
+        """Prepare an (n, p) array or sparse matrix, an (n, n) matrix of distances, or neighbor lists; costs O(n p).
 
         ``frame`` is the frame of all points if these are a part of them. ``block`` compares points of one frame.
         """
+        if metric == "geodesic":
+            return RowSpace(points)
+        if metric == "neighbors":
+            n = points.shape[0]
+            return cls(ListedPoints(points), NO_COLUMNS, None, np.zeros(n), 0.0, metric, n)
         table = points if is_sparse(points) else np.asarray(points, np.float64)  # tables are read
         points = prepared(table, metric)
         low: FloatArray | None = None
@@ -343,6 +370,8 @@ class Space:
 
         if isinstance(self.points, loops.SparseRows):
             loops.fill_values(queries, rows, self.points, out)
+        elif isinstance(self.points, ListedPoints):
+            out[:] = list_values(self.points.table[rows], slice(None))
         elif self.points.kind == loops.GIVEN:
             out[:] = queries.rows[rows]
         else:
@@ -380,6 +409,42 @@ class Space:
         centered = points - center
         norms = np.einsum("ij,ij->i", centered, centered)
         return Space(points, NO_COLUMNS, centered.astype(self.centered.dtype), norms, self.gamma)
+
+
+class RowSpace(Space):
+    """Points whose distances a table (n, n) computes by rows: only the rows that are read are computed."""
+
+    table: Any
+
+    def __init__(self, table: Any) -> None:
+        fields = {"table": table, "columns": NO_COLUMNS, "centered": None, "norms": np.zeros(len(table)), "gamma": 0.0}
+        for name, value in {**fields, "metric": "precomputed", "width": len(table)}.items():
+            object.__setattr__(self, name, value)
+
+    @cached_property
+    def points(self) -> Any:  # type: ignore[override]
+        """All distances, for compiled loops that read pairs of any points."""
+        from dreval.geometry._loops import rows as loops
+
+        return loops.Measured(np.asarray(self.table), NO_COLUMNS, loops.GIVEN)
+
+    @property
+    def blockwise(self) -> bool:
+        """Whether compiled loops read blocks of distances."""
+        return True
+
+    def block(self, rows: IntArray, out: FloatArray, queries: Space | None = None) -> FloatArray:
+        """Write the distances of some rows into ``out``, and return them."""
+        out[: len(rows)] = self.table[rows]
+        return out[: len(rows)]
+
+    def direct_block(self, rows: IntArray) -> FloatArray:
+        """Return the distances of some rows (len(rows), n)."""
+        return np.asarray(self.table[rows])
+
+    def listed(self, first: npt.NDArray[Any], second: npt.NDArray[Any], n_jobs: int | None = None) -> FloatArray:
+        """Return distances of listed pairs, from the rows of the first points."""
+        return np.asarray(self.table.listed(first, second))
 
 
 def block_rows(n: int) -> int:

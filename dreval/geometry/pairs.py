@@ -681,7 +681,8 @@ def triplets(view: View, n_sampled: int) -> Triplets:
     is_sampled = (n - 1) * (n - 2) // 2 > max(n_sampled, MAX_TRIPLETS_USED)
     share, used = np.empty(m), np.empty(m, np.int64)
     key = stream(view.seed, "triplets").integers(2**64, dtype=np.uint64)
-    if view.streamed:  # without values for each point left out, which need all points as rows
+    from_anchors = is_sampled and view.metric == "geodesic" and m < n  # whose paths alone are computed
+    if view.streamed or from_anchors:  # without values for each point left out, which need all points as rows
         points = np.empty((m, n_sampled, 2), np.int64)
         loops.triplet_points(view.rows, n, key, points)
         anchors = np.repeat(np.arange(m), 2 * n_sampled)

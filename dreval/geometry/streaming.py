@@ -20,6 +20,7 @@ from dreval.geometry.distances import (
     NO_COLUMNS,
     Frame,
     Space,
+    list_values,
     prepared,
     within_single,
 )
@@ -41,8 +42,9 @@ TILE = 1 << 20  # products of a tile of anchors with a block
 class AnchoredSpace:
     """One space for anchors: all points of a table, and the numbers ``rows`` of the anchors among them.
 
-    With ``metric`` "precomputed" the table holds the distances of all points (n, n). ``lazy`` is the table as an array
-    of dask, where workers read its rows.
+    With ``metric`` "precomputed" the table holds the distances of all points (n, n), with "neighbors" the ranks in
+    lists; with "geodesic" only the rows of the anchors are read. ``lazy`` is the table as an array of dask, where
+    workers read its rows.
     """
 
     table: Any
@@ -53,13 +55,15 @@ class AnchoredSpace:
     @cached_property
     def frame(self) -> Frame:
         """Center and precision of the anchors; no result depends on these."""
+        if self.metric == "geodesic":
+            return Frame(np.zeros(0), False)
         anchors, precise = rows_of(self.table, self.rows), False
         if self.metric in ANGULAR:
             table = self.table.table if isinstance(self.table, PermutedRows) else self.table
             units = prepared(anchors, self.metric)
             cells = direction_cells(units)
             precise = has_near_rows(units) or any(blockwise(table, _near_anchors, self.metric, units, cells))
-        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed"):
+        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed", "neighbors"):
             return Frame(np.zeros(0), False, precise)
         points = Space.of(anchors, self.metric, Frame(np.zeros(anchors.shape[1]), False)).points
         points = points if isinstance(points, np.ndarray) else points.rows
@@ -69,12 +73,19 @@ class AnchoredSpace:
     @cached_property
     def anchors(self) -> Space:
         """The anchors, prepared for distances."""
+        if self.metric == "geodesic":
+            return Space.of(self.table, self.metric)
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame)
 
     @cached_property
     def doubled(self) -> Space:
         """The anchors, prepared for products in double precision."""
         return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
+
+    @cached_property
+    def lists(self) -> Any:
+        """The lists of the anchors, by columns, where the table holds lists of neighbors."""
+        return rows_of(self.table, self.rows).tocsc()
 
     def for_workers(self) -> AnchoredSpace:
         """Return a copy for workers: all parts but the table."""
@@ -91,10 +102,16 @@ class AnchoredSpace:
 
     def pair(self, selected: slice | IntArray) -> tuple[Space, Space]:
         """Return the anchors and some points, prepared for distances between them."""
-        points = rows_of(self.table, selected)
-        if self.metric == "precomputed":
-            anchors = Space.of(np.ascontiguousarray(points[:, self.rows].T), self.metric, self.frame)
+        if self.metric in ("precomputed", "geodesic", "neighbors"):
+            if self.metric == "geodesic":
+                values = self.table.between(self.rows, selected)
+            elif self.metric == "neighbors":
+                values = list_values(self.lists, selected)
+            else:
+                values = np.ascontiguousarray(rows_of(self.table, selected)[:, self.rows].T)
+            anchors = Space.of(values, "precomputed", self.frame)
             return anchors, replace(anchors, norms=np.zeros(anchors.width))
+        points = rows_of(self.table, selected)
         space = Space.of(points, self.metric, self.frame)
         if self.frame.single and not within_single(space.norms):
             return self.doubled, Space.of(points, self.metric, self.frame._replace(single=False))
@@ -460,7 +477,7 @@ def anchored_pass(
     ----------
     X : table (n, p), or (n, n) distances
         The data: an array, a sparse matrix, or anything with a shape whose rows can be read by a slice or an ascending
-        array of numbers.
+        array of numbers (of geodesic distances those of the anchors alone).
     embeddings : mapping of name to table (n, d)
         Their embeddings.
     rows : ndarray (m,)

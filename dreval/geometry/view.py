@@ -65,7 +65,7 @@ def make_views(
 
     Parameters
     ----------
-    X : table (n, p), or (n, n) distances
+    X : table (n, p), or (n, n) distances or neighbor lists
         The data.
     embedded : mapping of name to table (n, d)
         The coordinates.
@@ -92,15 +92,19 @@ def make_views(
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
     settings: dict[str, Any] = {"n_jobs": n_jobs, "metric": metric}
     has_pass = True
-    if is_streamed(n, len(rows)) and (part is None or metric != "precomputed"):
-        X = X if part is None else PermutedRows(X, part)
+    if is_streamed(n, len(rows)) and (part is None or metric not in ("precomputed", "neighbors")):
+        if part is not None:
+            X = take(X, part, metric) if metric == "geodesic" else PermutedRows(X, part)
         is_single = {name: getattr(Y, "dtype", None) == np.float32 for name, Y in embedded.items()}  # not copied
         embedded = {name: as_stored(Y, name) if is_single[name] else Y for name, Y in embedded.items()}
-        sample = stream(seed, "ranks of anchors") if reads.full_ranks else None
+        is_sampled = reads.full_ranks and metric != "neighbors"  # the ranks in lists are all read
+        sample = stream(seed, "ranks of anchors") if is_sampled else None
         settings |= {"k": reads.streamed_k, "ranks": reads.streamed_ranks, "sample": sample}
         views = anchored_pass(X, embedded, rows, **settings)
     else:
-        X = _in_memory(X) if part is None else take(_in_memory(X), part, metric)
+        if metric == "geodesic" and reads.k and part is None:
+            X.compute(rows)
+        X = _in_memory(X, metric) if part is None else take(_in_memory(X, metric), part, metric)
         embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         has_pass = reads.k > 0
         settings |= {"k": max(reads.k, 1), "ranks": reads.ranks and has_pass}
@@ -121,10 +125,10 @@ def make_view(X: Any, Y: Any, k: int, ranks: bool = True, **options: Any) -> Vie
     return make_views(X, {"": Y}, reads, **options)[""]
 
 
-def _in_memory(table: Any) -> Any:
-    """Return a table as an array of float64, or as the sparse matrix itself."""
+def _in_memory(table: Any, metric: str) -> Any:
+    """Return a table as an array of float64, or as the sparse matrix or the table of geodesic distances itself."""
     table = table.whole if isinstance(table, LazyTable) else table
-    return table if is_sparse(table) else np.asarray(table, np.float64)
+    return table if metric == "geodesic" or is_sparse(table) else np.asarray(table, np.float64)
 
 
 def view_without_group(view: View, group: int, k: int) -> View:

@@ -68,6 +68,9 @@ def open_case(
     the recorded seed only if none is passed.
     """
     data = X if isinstance(X, Data) else as_data(X, labels=labels, groups=groups, ids=ids, metric=metric, header=header)
+    if data.metric == "geodesic" and data is not X:
+        hint = "Pass the points with another metric, or an Evaluation(..., metric='geodesic')."
+        raise UndefinedMeasure("metric", "must be of the rows of the data, without a graph", "'geodesic'", hint)
     data = replace(data, table=data.dense()) if data.sparse else data
     opened = source if isinstance(source, Source) else as_source(bundled_first(source), "source", data)
     if options:

@@ -33,8 +33,18 @@ from dreval.inputs.features import (
     rows_of,
     symmetric_kind,
 )
-from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, has_column, unpack
+from dreval.inputs.files import (
+    OBSM_PREFIX,
+    OBSP_PREFIX,
+    UnpackedTable,
+    check_column_names,
+    chosen_layer,
+    has_column,
+    unpack,
+)
 from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
+from dreval.inputs.neighbor_lists import list_lengths, neighbor_lists
+from dreval.inputs.networks import as_network, is_network
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
@@ -51,6 +61,7 @@ from dreval.inputs.variables import (
 from dreval.records.notes import Note, Notes, note
 
 MIN_TRANSPOSED = 10  # columns; smaller numbers of columns often equal a number of rows by coincidence
+DISTANCES_KEY = "distances"  # of obsp, where scanpy stores the distances of neighbors
 N_ROWS_CHECKED = 1024  # first rows of a table that is not in memory, which are checked for a graph
 
 
@@ -63,7 +74,8 @@ class Data:
     table : ndarray, csr_array or Stored (n, p)
         Features: finite. A C-ordered array of float32 or float64, or a sparse matrix in normal form, is the caller's
         array. If a table is not in memory, its rows are read when they are needed. Everything else is a copy as
-        float64. For precomputed distances the symmetric (n, n) matrix.
+        float64. For precomputed distances the symmetric (n, n) matrix, for neighbor lists the sparse (n, n) table of
+        ranks (``dreval.inputs.neighbor_lists``).
     sha256 : str
         Hash of the numbers as float64 (and of their positions, if sparse) when they were read.
     columns : tuple of str or None
@@ -92,6 +104,12 @@ class Data:
         The batch of each point.
     groups : LabelVector or None
         The group of each point (donor, patient, document), whose points depend on each other: two groups or more.
+    network : csr_matrix (n, n) or None
+        With ``metric="geodesic"``, the symmetric lengths of edges that were passed in place of points.
+    geodesics : Geodesics or None
+        With ``metric="geodesic"``, the table of the lengths of shortest paths (``dreval.geometry.geodesics``).
+    graph_neighbors : int or None
+        The number of neighbors of the graph of the points over which these paths go.
     header : "auto", bool or None
         Whether the first row of a text file has the names of the columns, for files of embeddings too.
     other_header : bool or None
@@ -122,6 +140,9 @@ class Data:
     obs: pd.DataFrame | None = None
     palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     groups: LabelVector | None = None
+    network: Any = None
+    geodesics: Any = None
+    graph_neighbors: int | None = None
 
     @property
     def n(self) -> int:
@@ -136,8 +157,33 @@ class Data:
 
     @property
     def p(self) -> int | None:
-        """Number of features; None for precomputed distances."""
-        return None if self.metric == "precomputed" else int(self.table.shape[1])
+        """Number of features; None for precomputed distances, a network and neighbor lists."""
+        return None if self.distances_only else int(self.table.shape[1])
+
+    @property
+    def distances_only(self) -> bool:
+        """Whether the points have distances (precomputed or over a network) or lists of neighbors only."""
+        return self.metric in ("precomputed", "neighbors") or self.network is not None
+
+    @property
+    def list_length(self) -> int | None:
+        """Length of the shortest list of neighbors; None for all other data."""
+        return int(list_lengths(self.table).min()) if self.metric == "neighbors" else None
+
+    @property
+    def space(self) -> Any:
+        """The table from which distances are computed: features, or a table of the distances themselves."""
+        if self.metric == "geodesic" and self.geodesics is None:
+            hint = "Pass the points with another metric."
+            raise InputError("metric", "must not be 'geodesic' here", "'geodesic'", hint)
+        return self.table if self.geodesics is None else self.geodesics
+
+    def at(self, places: npt.NDArray[np.int64]) -> Data:
+        """Return the data with the table of some points only; their variables are those of all points."""
+        if self.metric in ("precomputed", "neighbors"):
+            return replace(self, table=rows_of(self.X, places)[:, places])
+        geodesics = None if self.geodesics is None else self.geodesics.at(places)
+        return replace(self, table=rows_of(self.X, places), geodesics=geodesics)
 
     @property
     def n_labeled(self) -> int:
@@ -168,7 +214,7 @@ class Data:
     def dense_notes(self) -> Notes:
         """Return a note that ``dense`` made a sparse matrix dense."""
         n, p = self.table.shape
-        return (note("data.dense", rows=n, columns=p),) if self.sparse else ()
+        return (note("data.dense", rows=n, columns=p),) if self.sparse and self.metric != "neighbors" else ()
 
     def owned(self) -> Data:
         """Return the data with a copy of the numbers, so that changes of the caller's array have no effect."""
@@ -184,7 +230,8 @@ class Data:
 
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
-        what = "distances" if self.p is None else f"{self.p} features"
+        what = "a network" if self.network is not None else "distances" if self.p is None else f"{self.p} features"
+        what = what if self.list_length is None else f"lists of {self.list_length} or more neighbors"
         return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
 
@@ -249,7 +296,10 @@ def as_data(
         ``"cells.h5ad:obsm:X_pca"``.
     metric : str
         One of ``dreval.glossary.METRICS``, the metric of the data space. "precomputed": the data are the
-        symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name.
+        symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name. "geodesic": the
+        data are points, or a square sparse matrix of the lengths of edges; paths are added by
+        ``dreval.geometry.geodesics.with_geodesics``. "neighbors": the data are lists of neighbors in a form of
+        ``neighbor_lists``, of AnnData in ``obsp["distances"]`` or the key of ``obsp`` that ``use_rep`` names.
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
         (``dreval.inputs.text_tables.first_row`` states the rule), and a note reports names that are numbers. None is
@@ -298,14 +348,18 @@ def as_data(
     >>> record.columns, record.X.shape, record.labels.classes.tolist()
     (('x', 'y'), (4, 2), ['a', 'b'])
     """
-    layer = chosen_layer(layer, use_rep)
+    is_lists = metric == "neighbors"
+    layer = chosen_layer(layer, use_rep, OBSP_PREFIX if is_lists else OBSM_PREFIX)
+    if is_lists and layer is None and is_anndata(data):
+        layer = OBSP_PREFIX + DISTANCES_KEY
     header = None if header is None else check_header(header)
     if isinstance(data, Data):
         unchanged = _checked_data(
             data, metric, labels, latent, batch, groups, covariates, covariate_types, ids, name, layer
         )
         return unchanged if header is None else replace(unchanged, header=header)
-    raw = unpack(data, "data", layer, sparse=metric != "correlation", reading=HeaderOptions(header))
+    sparse = neighbor_lists if is_lists else metric != "correlation"
+    raw = unpack(data, "data", layer, sparse=sparse, reading=HeaderOptions(header))
     raw, index, ids_given = _extract_ids(raw, ids)
     if index is not None and not ids_given:
         check_lengths(index, "ids")
@@ -338,9 +392,14 @@ def as_data(
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
-    table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
-    if metric != "precomputed" and table.shape[0] == table.shape[1]:
-        square_notes = _square_notes(table, pairs)
+    network = None
+    if metric == "geodesic" and raw.extra is None and is_network(raw.stored):
+        network, network_notes = as_network(raw.stored, "data")
+        table, columns, sha256, table_notes = network, None, digest_of(network), [*network_notes]
+    else:
+        table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
+        if metric not in ("precomputed", "neighbors") and table.shape[0] == table.shape[1]:
+            square_notes = _square_notes(table, pairs)
     variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
@@ -348,8 +407,14 @@ def as_data(
     palettes = dict(raw.palettes)
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]
-    parts |= {"obs": raw.extra, "palettes": palettes}
+    parts |= {"obs": raw.extra, "palettes": palettes, "network": network}
     return Data(table, sha256, columns, *fields, reserve, metric, batches, types, **parts)
+
+
+def is_anndata(value: Any) -> bool:
+    """Return whether a value is an AnnData object, or a file of one, as a whole."""
+    kind = kind_of(value)
+    return kind is Kind.ANNDATA or (kind is Kind.ANNDATA_FILE and split_member(os.fspath(value))[1] is None)
 
 
 def _checked_data(data: Data, metric: str, *arguments: Any) -> Data:
@@ -582,6 +647,8 @@ def _check_features(
 
     With ``may_coincide`` all rows may be equal.
     """
+    if metric == "neighbors":
+        return _check_lists(raw)
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
         check_column_names(columns, "data")
@@ -611,9 +678,20 @@ def _check_features(
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
     check_magnitude(summary.largest, "data")
-    if metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
+    if metric in ("euclidean", "geodesic") and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
+
+
+def _check_lists(raw: UnpackedTable) -> tuple[Any, None, str, list[Note]]:
+    """Return the table of neighbor lists, no names of columns, its hash, and notes on what was recognized."""
+    table: Any = raw.matrix
+    notes: Notes = ()
+    if raw.matrix is None:
+        table, notes = neighbor_lists(frame_numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids"))
+    elif isinstance(raw.matrix, LazyTable):
+        table, notes = neighbor_lists(raw.matrix.whole)
+    return table, None, digest_of(table), [*notes]
 
 
 def _truth_values(raw: UnpackedTable) -> list[Note]:

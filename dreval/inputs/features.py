@@ -460,6 +460,7 @@ def symmetric_kind(X: Any) -> str | None:
 
 MIN_GRAPH_ENTRIES = 20  # entries that a pattern needs to be evidence
 MAX_GRAPH_SHARE = 0.5  # share of the pairs with an entry in a graph; a matrix of distances has nearly all
+MIN_COMMON_COUNT = 5  # entries of a row from which rows of nearly as many entries are lists of neighbors, too
 MIN_SHARE_OF_EQUAL_COUNTS = 0.9  # smallest share of rows with the largest number of entries, for nearest neighbors
 
 
@@ -470,8 +471,9 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     ``MAX_GRAPH_SHARE`` of all entries. One of these conditions must also hold:
 
     - the diagonal is 0 and the matrix symmetric: an adjacency, such as ``obsp["connectivities"]``;
-    - the diagonal is 0, the share ``MIN_SHARE_OF_EQUAL_COUNTS`` of the rows has k entries and no row has more, k at
-      least 2: nearest neighbors, such as ``obsp["distances"]``, where copies of a point have entries of 0;
+    - the diagonal is 0 and the share ``MIN_SHARE_OF_EQUAL_COUNTS`` of the rows has k entries, k at least 2, and no row
+      more, or, from ``MIN_COMMON_COUNT`` on, k give or take a tenth and one: nearest neighbors, such as
+      ``obsp["distances"]``, where copies of a point have entries of 0;
     - the diagonal and all entries are 1 and each row has k entries, k at least 2: neighbors that include the point.
 
     Square tables of counts hardly ever fulfill the first two. O(entries) time; O(n) for most other square data, whose
@@ -487,11 +489,14 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     entries, max_count = int(counts.sum()), int(counts.max())
     if not MIN_GRAPH_ENTRIES <= entries <= MAX_GRAPH_SHARE * m * n or (values < 0).any():
         return
-    if max_count >= 2 and (counts == max_count).mean() >= (1.0 if has_loops else MIN_SHARE_OF_EQUAL_COUNTS):
+    common = int(np.median(counts))
+    tolerance = 1 + common // 10 if common >= MIN_COMMON_COUNT and not has_loops else 0
+    is_common = np.abs(counts - common) <= tolerance if tolerance else counts == max_count
+    if max_count >= 2 and is_common.mean() >= (1.0 if has_loops else MIN_SHARE_OF_EQUAL_COUNTS):
         if has_loops and bool((values[values != 0] != 1).any()):
             return
-        each = "each" if (counts == max_count).all() else "nearly each"
-        what = f"a {n} x {n} matrix with {max_count} entries in {each} row"
+        each = f"{common} entries in each" if counts.min() == max_count else f"about {common} entries in nearly each"
+        what = f"a {n} x {n} matrix with {each} row"
     elif has_loops:
         return
     else:
@@ -500,7 +505,10 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
         if n_entries < MIN_GRAPH_ENTRIES or np.abs(corner - corner.T).max() > MAX_ASYMMETRY * values.max():
             return
         what = f"a symmetric {n} x {n} matrix with entries at {100 * entries / (m * n):.2g} % of the pairs"
-    hint = "Pass the points, X or an obsm array, or dense distances with metric='precomputed'."
+    sparse = "" if is_sparse(rows) else ", as a sparse matrix"
+    hint = "Pass the points, X or an obsm array, or dense distances with metric='precomputed'. To evaluate by the "
+    hint += f"graph itself{sparse}: metric='neighbors' for the lists of neighbors in its rows, metric='geodesic' for "
+    hint += "the shortest paths along its edges."
     exception_hint = "If the rows are features, append a column of zeros."
     raise InputError(
         argument,

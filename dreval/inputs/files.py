@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -462,7 +462,9 @@ def as_pandas(value: Any, argument: str) -> Any:
 
 
 Palettes = Mapping[str, Mapping[str, str]]  # the color of each class of a variable
+SparseOption = bool | Callable[[Any, str], tuple[Any, Notes]]  # whether a matrix stays sparse, or what reads it
 OBSM_PREFIX = "obsm:"
+OBSP_PREFIX = "obsp:"
 PCA_KEY = "X_pca"  # the array of obsm that most tools compute neighbors from
 
 
@@ -481,7 +483,7 @@ class Annotated:
 def annotated(value: Any, argument: str, layer: str | None) -> Annotated:
     """Return the matrix that ``layer`` names, with its names.
 
-    None means X, "raw" means ``raw.X``, "obsm:key" means an array of obsm; other names are layers.
+    None means X, "raw" means ``raw.X``, "obsm:key" an array of obsm, "obsp:key" one of obsp; other names are layers.
     """
     matrix, columns = _select_matrix(value, argument, layer)
     kind = kind_of(matrix)
@@ -521,11 +523,23 @@ def _select_matrix(value: Any, argument: str, layer: str | None) -> tuple[Any, A
         return raw.X, raw.var_names
     if layer.startswith(OBSM_PREFIX) and layer.removeprefix(OBSM_PREFIX) in value.obsm:
         return value.obsm[layer.removeprefix(OBSM_PREFIX)], None
+    if layer.startswith(OBSP_PREFIX):
+        return _select_pairs(value, layer.removeprefix(OBSP_PREFIX)), None
     raise _unknown_layer(value, layers, layer)
 
 
-def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
-    """Return a layer, or an array of obsm by ``use_rep``, as the text that can follow the path of a file."""
+def _select_pairs(value: Any, key: str) -> Any:
+    """Return the matrix of obsp of a key, in memory."""
+    if key not in value.obsp:
+        listed = ", ".join(sorted(value.obsp)) or "none"
+        hint = f"{did_you_mean(key, value.obsp)}Keys of obsp: {listed}. scanpy.pp.neighbors writes 'distances'."
+        raise UnknownName("use_rep", "must be a key of obsp where the metric is 'neighbors'", repr(key), hint)
+    matrix = value.obsp[key]
+    return matrix.to_memory() if kind_of(matrix) is Kind.SPARSE_FILE else matrix
+
+
+def chosen_layer(layer: str | None, use_rep: str | None, prefix: str = OBSM_PREFIX) -> str | None:
+    """Return a layer, or an array of obsm (or obsp) by ``use_rep``, as the text that can follow the path of a file."""
     if use_rep is None:
         if isinstance(layer, str) and layer.startswith(OBSM_PREFIX):
             hint = "Pass {use_rep} for an array of obsm."
@@ -537,7 +551,7 @@ def chosen_layer(layer: str | None, use_rep: str | None) -> str | None:
         hint = "Name the one that holds the data."
         received = f"{use_rep!r} with {{layer}}"
         raise InputError("use_rep", "must be left out with {name}", received, hint, layer=_keyword(layer), name="layer")
-    return OBSM_PREFIX + use_rep
+    return prefix + use_rep
 
 
 def _keyword(name: str) -> Hint:
@@ -575,7 +589,7 @@ class UnpackedTable:
     ``file`` is the path of a text or .parquet file.
 
     A sparse table, or a table that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then
-    has its rows and no columns.
+    has its rows and no columns. ``stored`` is a sparse matrix as it was passed, with the zeros that it stores.
     """
 
     frame: pd.DataFrame
@@ -589,6 +603,7 @@ class UnpackedTable:
     obsm: Mapping[str, Any] = field(default_factory=dict)
     palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     matrix: Any = None
+    stored: Any = None
     names: pd.Index[Any] | None = None
     reserve: pd.Index[Any] | None = None
     selected: tuple[str, ...] = ()
@@ -664,11 +679,12 @@ def counting(index: Any, starts: tuple[int, ...] = (0,)) -> pd.Index[Any] | None
 
 
 def unpack(
-    value: Any, argument: str, layer: str | None = None, *, sparse: bool = False, reading: HeaderOptions = AUTO
+    value: Any, argument: str, layer: str | None = None, *, sparse: SparseOption = False, reading: HeaderOptions = AUTO
 ) -> UnpackedTable:
     """Return rows and columns of an array, frame, sparse matrix, tensor, AnnData, data set, embedding or path.
 
-    With ``sparse`` a sparse matrix stays sparse; else it is made dense. ``reading`` has the options for text files.
+    With ``sparse`` a sparse matrix stays sparse; else it is made dense. A function reads it as it is, and also lists,
+    tuples and mappings. ``reading`` has the options for text files.
     """
     kind = kind_of(value)
     if layer is not None and kind not in (*PATHS, Kind.TEXT, Kind.ANNDATA):
@@ -700,6 +716,8 @@ def unpack(
             return _from_stored(as_stored(value, argument), argument, sparse)
         case Kind.SPARSE:
             return _from_sparse(value, argument, sparse)
+        case Kind.LIST | Kind.MAPPING if callable(sparse):
+            return _from_sparse(value, argument, sparse)
         case _:
             return _from_array(as_numpy(value, argument), argument, sparse)
 
@@ -717,7 +735,7 @@ def _no_layer(layer: str) -> InputError:
 
 
 def _from_path(
-    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool, reading: HeaderOptions
+    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: SparseOption, reading: HeaderOptions
 ) -> UnpackedTable:
     """Return the table in a file; the error for a missing file suggests a bundled data set of that name."""
     if isinstance(value, str) and not is_path(value) and not os.path.exists(value):
@@ -747,7 +765,9 @@ def _from_path(
     return replace(unpack_table(read_table(value, argument, reading=reading), argument, sparse), name=name)
 
 
-def _from_anndata_file(value: str | os.PathLike[str], argument: str, layer: str | None, sparse: bool) -> UnpackedTable:
+def _from_anndata_file(
+    value: str | os.PathLike[str], argument: str, layer: str | None, sparse: SparseOption
+) -> UnpackedTable:
     """Return the matrix of AnnData in a file that ``layer``, or the text behind the path, names."""
     located = locate(value, argument)
     if layer is not None and located.member is not None:
@@ -762,7 +782,7 @@ def _from_anndata_file(value: str | os.PathLike[str], argument: str, layer: str 
     return replace(raw, name=stem_of(value), notes=(*notes, *raw.notes))
 
 
-def unpack_table(table: Table, argument: str, sparse: bool = False) -> UnpackedTable:
+def unpack_table(table: Table, argument: str, sparse: SparseOption = False) -> UnpackedTable:
     """Return the content of a file with its row names and selected column."""
     if isinstance(table.values, pd.DataFrame):
         raw = _from_frame(table.values, argument, named=table.columns is not None, indexed=table.indexed)
@@ -838,7 +858,7 @@ def _from_frame(frame: pd.DataFrame, argument: str, named: bool | None = None, i
     return UnpackedTable(frame, named, index, notes=notes, reserve=reserve)
 
 
-def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) -> UnpackedTable:
+def _from_anndata(value: Any, argument: str, layer: str | None, sparse: SparseOption) -> UnpackedTable:
     """Return the selected matrix of an AnnData object, with its obs columns, obsm arrays and names."""
     cells = annotated(value, argument, layer)
     raw = unpack(cells.matrix, argument, sparse=sparse)
@@ -853,7 +873,7 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: bool) ->
     return replace(raw, index=index, reserve=None, name="data", notes=notes, **parts)
 
 
-def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
+def _from_dataset(value: Any, argument: str, sparse: SparseOption) -> UnpackedTable:
     """Return the data of a data set, with its labels and latent variables; only the data of a Bunch."""
     raw = unpack(value.data, argument, sparse=sparse)
     names = getattr(value, "feature_names", None)
@@ -867,25 +887,29 @@ def _from_dataset(value: Any, argument: str, sparse: bool) -> UnpackedTable:
     return replace(raw, name=str(name), notes=notes, labels=labels, latent=latent)
 
 
-def _from_stored(table: Any, argument: str, sparse: bool) -> UnpackedTable:
+def _from_stored(table: Any, argument: str, sparse: SparseOption) -> UnpackedTable:
     """Convert a table that is not in memory; sparse rows are read and made dense where they must not stay sparse."""
     if not isinstance(table, LazyTable):  # a matrix by columns, which was read
         return _from_sparse(table, argument, sparse)
-    if table.sparse and not sparse:
+    if table.sparse and (not sparse or callable(sparse)):
         return _from_sparse(table.whole, argument, sparse)
     return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(len(table))), matrix=table)
 
 
-def _from_sparse(matrix: Any, argument: str, sparse: bool) -> UnpackedTable:
-    """Convert a sparse matrix to normal form, or to a dense one with a note."""
+def _from_sparse(matrix: Any, argument: str, sparse: SparseOption) -> UnpackedTable:
+    """Convert a sparse matrix to normal form, by a function, or to a dense one with a note."""
+    if callable(sparse):
+        table, notes = sparse(matrix, argument)
+        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(table.shape[0])), matrix=table, notes=notes)
     if sparse and len(matrix.shape) == 2 and matrix.shape[1]:
-        return UnpackedTable(pd.DataFrame(index=pd.RangeIndex(matrix.shape[0])), matrix=as_csr(matrix, argument))
+        frame = pd.DataFrame(index=pd.RangeIndex(matrix.shape[0]))
+        return UnpackedTable(frame, matrix=as_csr(matrix, argument), stored=matrix)
     check_real(matrix, argument)
     dense, dense_note = densify(matrix, argument)
     return replace(_from_array(dense, argument, sparse), notes=(dense_note,))
 
 
-def _from_array(value: Any, argument: str, sparse: bool = False) -> UnpackedTable:
+def _from_array(value: Any, argument: str, sparse: SparseOption = False) -> UnpackedTable:
     """Convert a two-dimensional array of real numbers, or anything that numpy converts to one."""
     if is_sparse(value):  # a sparse tensor that was converted
         return _from_sparse(value, argument, sparse)

@@ -773,6 +773,9 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     with UserCode(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
         source = _source_of(value, name, data, argument, ids, dict(options))
     source = replace(source, passed_options=options) if options else source
+    if data.network is not None and source.can_embed and source.recording is None:
+        hint = "Pass the coordinates of its embedding."
+        raise UndefinedMeasure(argument, "must be coordinates where the data are a network", source.what, hint)
     return source.with_metric(data.metric) if source.can_embed and source.recording is None else source
 
 

@@ -358,6 +358,12 @@ class Source:
         """Return the source with notes that it does not have yet."""
         return replace(self, notes=tuple(dict.fromkeys((*self.notes, *notes))))
 
+    def _no_lists(self) -> UndefinedMeasure:
+        """Return the error for a source that is run, where the data are lists of neighbors."""
+        hint = "Compute its coordinates from the data, and pass these."
+        requirement = "must be coordinates where metric='neighbors'"
+        return UndefinedMeasure(self.argument, requirement, f"{self.what}, which is run on the data", hint)
+
     def _cannot_read(self, hint: str) -> UndefinedMeasure:
         """Return the error for a source that reads features."""
         received = f"{self.what}, which reads features"
@@ -526,11 +532,15 @@ class EstimatorSource(Source):
 
         Its own metrics are parameters called metric, dissimilarity or affinity, also of its steps, that are texts.
         """
+        if metric == "neighbors":
+            raise self._no_lists()
         params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
         if metric == "precomputed":
             if "precomputed" not in params.values():
                 raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
             return self
+        if metric == "geodesic":
+            return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
         metrics = {key: value for key, value in params.items() if key.split("__")[-1] in METRIC_PARAMETERS}
         metrics = {key: value for key, value in metrics.items() if value not in NOT_METRICS}
         other_metrics = {key: value for key, value in metrics.items() if _metric_name(value) != metric}
@@ -644,6 +654,8 @@ class CallableSource(Source):
 
     def with_metric(self, metric: str) -> Source:
         """Return the function, with a note that it does not get the metric; it gets a matrix of distances."""
+        if metric == "neighbors":
+            raise self._no_lists()
         if metric in ("euclidean", "precomputed"):
             return self
         return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
@@ -710,10 +722,14 @@ class MethodSource(Source):
 
     def with_metric(self, metric: str) -> Source:
         """Return the method with the metric as its parameter; a metric among its options stays, with a note."""
+        if metric == "neighbors":
+            raise self._no_lists()
         if metric == "precomputed" and not self.card.distances:
             raise self._cannot_read("Pass its coordinates, computed from the data, or 'classical_mds'.")
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
+        if metric == "geodesic":
+            return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
         if "metric" in self.parameters:
             own_metric = self.parameters["metric"]
             if _metric_name(own_metric) == metric:

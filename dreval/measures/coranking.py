@@ -21,10 +21,12 @@ CORANKING: dict[str, Any] = {
 }
 
 
-def tie_bounds_of(values: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple[FloatArray, FloatArray]]:
+def tie_bounds_of(values: Callable[[Coranking], FloatArray]) -> Callable[[View], tuple[FloatArray, FloatArray] | None]:
     """Return the ``ties`` of a card for values that increase with the number of common neighbors at every K."""
 
-    def ties(view: View) -> tuple[FloatArray, FloatArray]:
+    def ties(view: View) -> tuple[FloatArray, FloatArray] | None:
+        if view.list_length is not None:  # whether neighbors behind a list are tied is not known
+            return None
         worst, best = tied_corankings(view)
         return values(worst), values(best)
 
@@ -33,12 +35,18 @@ def tie_bounds_of(values: Callable[[Coranking], FloatArray]) -> Callable[[View],
 
 def whole_r_nx(result: Coranking) -> FloatArray:
     """Return R_NX(K) for K = 1, ..., n - 2: at K = n - 1 every embedding shares all neighbors."""
-    return result.curves.r_nx()[:-1]
+    return result.curves.r_nx()[: result.n - 2]
 
 
 # Curves: a value at every number K of neighbors.
 
-CURVE: dict[str, Any] = {**CORANKING, "goals": ("neighbors",), "level": "global", "curve": True}
+CURVE: dict[str, Any] = {
+    **CORANKING,
+    "goals": ("neighbors",),
+    "level": "global",
+    "curve": True,
+    "lists": "neighbors",
+}
 
 
 @measure(
@@ -242,6 +250,7 @@ def _auc_limits(n: int) -> tuple[float, float]:
     bounds=(-1.0, 1.0),
     contributions=_auc_limits,
     chance=0.0,
+    lists="neighbors",
     default=4,
     area_of="r_nx",
     ties=tie_bounds_of(lambda curves: curves.areas),
@@ -274,12 +283,15 @@ def r_nx_auc(view: View) -> tuple[FloatArray, Notes]:
     0.414
     """
     result = coranking(view)
+    if view.list_length is not None:
+        return result.areas, (note("lists.area", length=view.list_length),)
     return result.areas, result.notes if view.streamed else ()
 
 
 @measure(
     **CORANKING,
     symbol="K_max",
+    lists="ranks",
     title="Scale of the best agreement",
     question="At how many neighbors does the embedding exceed its chance level most?",
     goals=("neighbors",),
@@ -323,6 +335,7 @@ def k_max(view: View) -> tuple[float, Notes]:
 
 SCALE_MEAN: dict[str, Any] = {  # means of Q_NX up to K_max and beyond
     **CORANKING,
+    "lists": "ranks",
     "level": "global",
     "direction": "higher",
     "bounds": (0.0, 1.0),

@@ -32,7 +32,8 @@ from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, per_view
-from dreval.geometry.distances import Space, take
+from dreval.geometry.distances import Space
+from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
 from dreval.geometry.view import make_view
@@ -63,6 +64,8 @@ def signature(card: Any) -> inspect.Signature:
     parameters += [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
     if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
+        if "features" not in card.needs:
+            parameters.append(inspect.Parameter("graph_neighbors", keyword, default="auto"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
@@ -74,6 +77,7 @@ def signature(card: Any) -> inspect.Signature:
 
 # The card of a measure, and its public function.
 
+LISTS_HINT = "Pass the points, or all distances, with another metric."
 VARIABLE_HINTS = {  # variables of the points that a measure may need, and how to pass them
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
@@ -146,6 +150,12 @@ class MeasureCard(Card):
     expected : function of the view and the parameters, or None
         The mean over all permutations of rows in closed form, which replaces random permutations and a less exact
         ``chance``.
+    lists : {"", "neighbors", "ranks"}
+        What it reads of data that are lists of neighbors: "neighbors": those of its ``n_neighbors``, of a curve all
+        that are listed; "ranks": also the ranks of other points, so that it has a value where these are listed; "":
+        distances or coordinates, so that it has none.
+    list_bounds : function or None
+        Worst and best contributions over all data with these lists, of the view and the parameters.
     without : function or None
         Values (n,) without each point, of a view with a row for each point and the parameters: the coordinates of the
         other points are held fixed; NaN where there is no value without a point. It raises UndefinedMeasure where no
@@ -201,6 +211,7 @@ class MeasureCard(Card):
             *("ranks", "reconstruction"),
         ),
         "invariances": ("translation", "rotation", "scale", "monotone"),
+        "lists": ("", "neighbors", "ranks"),
         "counted": ("all", "first", "edge"),
     }
 
@@ -225,6 +236,8 @@ class MeasureCard(Card):
     curve: bool = False
     area_of: str = ""
     ceiling: Callable[[int, int], float] | None = None
+    lists: str = ""
+    list_bounds: TieBounds | None = None
     expected: Callable[..., float] | None = None
     without: Callable[..., FloatArray] | None = None
     crossed: bool = False
@@ -318,12 +331,31 @@ class MeasureCard(Card):
         return self.limits(n)[end] if math.isfinite(self.limits(n)[end]) else self.bounds[end]
 
     def check_metric(self, metric: str) -> None:
-        """Raise an error where the measure needs coordinates of the data and has only distances."""
-        if metric == "precomputed" and "features" in self.needs:
-            requirement = f"must not be 'precomputed' for {self.name}, which needs the coordinates of the data"
+        """Raise an error where the measure needs more of the data than the metric leaves: coordinates, or distances."""
+        if metric == "neighbors" and self.reads_data and not self.lists:
+            requirement = "must not be 'neighbors' for measures that need distances or coordinates of the data"
+            raise UndefinedMeasure("metric", requirement, "lists of neighbors only", LISTS_HINT)
+        if metric in ("precomputed", "geodesic") and "features" in self.needs:
+            requirement = f"must not be {metric!r} for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure(
                 "metric", requirement, "distances only", "Pass the data themselves, with a metric by name."
             )
+
+    def check_lists(self, view: View, parameters: Mapping[str, Any]) -> None:
+        """Raise an error where the data are lists of neighbors, and the measure needs more than they hold."""
+        self.check_metric(view.metric)
+        length = view.list_length
+        if length is None or not self.reads_data:
+            return
+        k = parameters.get("n_neighbors")
+        if k is not None and k > length:
+            requirement = "must be at most the length of the shortest list of neighbors"
+            raise UndefinedMeasure("n_neighbors", requirement, f"{k} with {length}", f"Choose at most {length}.")
+        if self.lists == "neighbors" or (k is not None and not view.unlisted(k).any()):
+            return
+        requirement = "must not be 'neighbors' for measures that need ranks of points that are in no list"
+        hint = f"{self.name}(..., ties='bounds') returns bounds. " * (self.list_bounds is not None) + LISTS_HINT
+        raise UndefinedMeasure("metric", requirement, f"lists of {length} or more of {view.n - 1} neighbors", hint)
 
     def metric_notes(self, metric: str) -> Notes:
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
@@ -352,6 +384,7 @@ class Answer(NamedTuple):
 def _apply(function: Callable[..., Any], view: View, **parameters: Any) -> Any:
     """Return the result of a measure's function; an exception that is a defect of the function names the measure."""
     try:
+        function.card.check_lists(view, parameters)  # type: ignore[attr-defined]
         return function.rule(view, **parameters)  # type: ignore[attr-defined]
     except DrevalError:
         raise
@@ -398,6 +431,15 @@ def tie_values(function: Callable[..., Any], view: View, parameters: dict[str, A
     return None if bounds is None else (float(np.mean(bounds[0])), float(np.mean(bounds[1])))
 
 
+def list_bounds(function: Callable[..., Any], view: View, parameters: dict[str, Any]) -> tuple[float, float] | None:
+    """Return worst and best value over all data with these lists of neighbors; None where there are no bounds."""
+    card: MeasureCard = function.card  # type: ignore[attr-defined]
+    if card.list_bounds is None or view.list_length is None or parameters["n_neighbors"] > view.list_length:
+        return None
+    worst, best = card.list_bounds(view, *parameters.values())
+    return float(np.mean(worst)), float(np.mean(best))
+
+
 def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., Any]:
     """Return the function that users call with data and an embedding."""
     import pandas as pd
@@ -435,7 +477,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
                 for sampling_note in result.notes:
                     warn(ApproximationWarning(sampling_note.with_scope(card.name)))
             return pd.Series(_row(public, view, parameters, True), name=card.name) if bounds else result.value
-        ks, single = check_k(arguments["n_neighbors"], view.n)
+        ks, single = check_k(arguments["n_neighbors"], view.n, length=view.list_length)
         rows = {k: _row(public, view, {**parameters, "n_neighbors": k}, bounds) for k in ks}
         table = pd.DataFrame(rows).T.rename_axis("n_neighbors")
         if bounds:
@@ -468,6 +510,8 @@ measure: Callable[..., Callable[[Callable[..., Any]], Callable[..., Any]]] = reg
 
 def _row(function: Callable[..., Any], view: View, parameters: dict[str, Any], bounds: bool) -> dict[str, float]:
     """Return the value at one k, with its bounds over ties if requested."""
+    if bounds and view.list_length is not None and (limits := list_bounds(function, view, parameters)) is not None:
+        return {"worst": limits[0], "value": math.nan if limits[0] < limits[1] else limits[0], "best": limits[1]}
     value = answer(function, view, parameters).value
     if not bounds:
         return {"value": value}
@@ -506,6 +550,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     table = arguments["X"] if card.reads_data else _coordinates_only(arguments["Y"])
     variables = {name: arguments.get(name) for name in VARIABLE_HINTS}
     data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
+    data = with_geodesics(data, arguments.get("graph_neighbors", "auto"), arguments.get("n_jobs"))
     for name in card.variables:
         if getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
@@ -523,13 +568,15 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
         data, Y = _labeled(card, data, Y)
     if "n_neighbors" in card.parameters and "n_neighbors" not in arguments:
         arguments["n_neighbors"] = min(card.parameters["n_neighbors"], max(1, data.n - 1))
-    k = check_k(arguments["n_neighbors"], data.n)[0][-1] if "n_neighbors" in card.parameters else 1
+    k = 1
+    if "n_neighbors" in card.parameters:
+        k = check_k(arguments["n_neighbors"], data.n, length=data.list_length)[0][-1]
     needs_pass = "ranks" in card.needs or "neighbors" in card.needs
     variables = {name: variable for name, variable in data.variables().items() if name in card.needs}
     options: dict[str, Any] = {"variables": variables, "metric": metric, "n_jobs": arguments.get("n_jobs")}
     if "random_state" in arguments:
         options["seed"] = root_seed(check_random_state(arguments["random_state"]))
-    return make_view(data.table, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
+    return make_view(data.space, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
 
 
 def _coordinates_only(Y: Any) -> Any:
@@ -554,7 +601,7 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     warn(InputWarning(note("labels.partly", card.name, labeled=len(stay), n=data.n)))
     labels = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
-    return replace(data, table=take(data.X, stay, data.metric), labels=labels, batch=batch), Y[stay]
+    return replace(data.at(stay), labels=labels, batch=batch), Y[stay]
 
 
 # The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled.
@@ -611,7 +658,7 @@ def chance_curve(function: Callable[..., Any], view: View, root: int) -> FloatAr
         permuted_views = _permuted_views(card, view, {}, root)
         return np.mean([curve_values(function, permuted_view)[0] for permuted_view in permuted_views], axis=0)
     level, count = card.chance, len(curve_values(function, view)[0])
-    ks = curve_numbers(view.n)[:count] if view.streamed else np.arange(1, count + 1)
+    ks = curve_numbers(view.n)[:count] if view.has_sample else np.arange(1, count + 1)
     return np.array([level(view.n, k) for k in ks]) if callable(level) else np.full(len(ks), level, np.float64)
 
 

@@ -85,6 +85,22 @@ def _penalty_share_ties(view: View, n_neighbors: int, *, error: Error) -> tuple[
     return tied_shares(_penalties(view, n_neighbors, error), extremes.rows, of_error, view.n, n_neighbors)
 
 
+def _penalty_share_in_lists(view: View, n_neighbors: int) -> tuple[FloatArray, FloatArray]:
+    """Return the worst and best contributions of the rows over all data with these lists of neighbors.
+
+    Of a row with K listed neighbors, u of the k nearest in the embedding are not listed: their ranks in the data are at
+    best K + 1, ..., K + u, at worst n - 1, ..., n - u. Each row attains both.
+    """
+    k, n = n_neighbors, view.n
+    unlisted = view.unlisted(k)
+    u = unlisted.sum(axis=1).astype(np.float64)
+    excess = np.maximum(view.data_rank[:, :k].astype(np.int64) - k, 0)
+    listed = np.where(unlisted, 0, excess).sum(axis=1)
+    best = listed + u * (view.lengths() - k) + u * (u + 1) / 2
+    worst = listed + u * (n - 1 - k) - u * (u - 1) / 2
+    return rank_share(worst, n, k), rank_share(best, n, k)
+
+
 def _penalty_share_without(view: View, n_neighbors: int, *, error: Error) -> FloatArray:
     return rank_measure(penalty_without(view, n_neighbors, swapped=error == "missing"), view.n - 1, n_neighbors)
 
@@ -96,6 +112,8 @@ def _penalty_share_without(view: View, n_neighbors: int, *, error: Error) -> Flo
     title="Trustworthiness",
     question="Are the neighbors of a point in the embedding also close to it in the data?",
     counted="edge",
+    lists="ranks",
+    list_bounds=_penalty_share_in_lists,
     default=1,
     ties=partial(_penalty_share_ties, error="false"),
     without=partial(_penalty_share_without, error="false"),
@@ -111,6 +129,10 @@ def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatAr
     in the data (the nearest has rank 1), and G is the largest possible sum: :math:`n k (2n - 3k - 1) / 2` for k < n/2
     and :math:`n (n - k)(n - k - 1) / 2` otherwise. Neighbors in the embedding that are far away in the data lower the
     value.
+
+    From lists of K neighbors (``metric="neighbors"``) it has a value only where all embedding neighbors are listed.
+    Otherwise ``ties="bounds"`` returns the worst and the best value over all data with these lists: the u unlisted ones
+    of a point have the ranks K + 1, ..., K + u at best, and n - u, ..., n - 1 at worst.
 
     See Also
     --------
@@ -137,6 +159,7 @@ def trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatAr
     symbol="C",
     title="Continuity",
     question="Are the neighbors of a point in the data also close to it in the embedding?",
+    lists="neighbors",
     default=2,
     ties=partial(_penalty_share_ties, error="missing"),
     without=partial(_penalty_share_without, error="missing"),
@@ -204,6 +227,7 @@ def _class_aware_share(view: View, k: int, error: Error) -> FloatArray:
     title="Class-aware trustworthiness",
     question="Are points of other classes near a point in the embedding also close to it in the data?",
     warning="Points of other classes nearby may be far away in the data",
+    lists="ranks",
     reference="@colange2020; with the normalization of trustworthiness.",
 )
 def class_aware_trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -243,6 +267,7 @@ def class_aware_trustworthiness(view: View, n_neighbors: int = DEFAULT_NEIGHBORS
     title="Class-aware continuity",
     question="Are neighbors of the same class in the data still close in the embedding?",
     warning="Neighbors of one class may be far apart in the embedding",
+    lists="neighbors",
     reference="@colange2020; with the normalization of continuity.",
 )
 def class_aware_continuity(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
@@ -310,6 +335,7 @@ RELATIVE_ERROR: dict[str, Any] = {
     **RELATIVE_ERROR,
     **FALSE_NEIGHBORS,
     symbol="MRRE_F",
+    lists="ranks",
     title="Relative rank error of neighbors in the embedding",
     question="How far are the ranks of neighbors in the embedding from their ranks in the data, near ones first?",
     counted="first",
@@ -348,6 +374,7 @@ def mrre_false(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray:
     **RELATIVE_ERROR,
     **MISSING_NEIGHBORS,
     symbol="MRRE_M",
+    lists="neighbors",
     title="Relative rank error of neighbors in the data",
     question="How far are the ranks of neighbors in the data from their ranks in the embedding, near ones first?",
 )
@@ -385,6 +412,7 @@ def mrre_missing(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray
 
 COMMON_NEIGHBORS: dict[str, Any] = {
     **RANKS,
+    "lists": "neighbors",
     "direction": "higher",
     "counted": "edge",
 }

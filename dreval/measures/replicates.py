@@ -226,7 +226,7 @@ def stability(
             _check_groups(case, "halves")
             embedded = _embed(case, "halves", R, d or 2, runner)
     k, shared = _compared_neighbors(embedded, case, ks[0])
-    near = make_views(case.data.X, {"": np.zeros((case.data.n, 1))}, Reads(k, ranks=False), metric=case.data.metric)
+    near = make_views(case.data.space, {"": np.zeros((case.data.n, 1))}, Reads(k, ranks=False), metric=case.data.metric)
     agreement = _replicate_agreement(embedded.main, case.data.n, k)
     pose = align(embedded.main, case.data.n)
     points = _point_columns(embedded.main, agreement, pose, near[""].nearest_data, case.root)

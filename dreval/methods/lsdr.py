@@ -24,7 +24,7 @@ from dreval.geometry.graphs import (
     span_coordinates,
     spanning_tree,
 )
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._method import FloatArray, Method, fix_signs, method
 from dreval.methods._spectral import metric_scaling
@@ -293,7 +293,7 @@ class LSDR(Method):
         check_int(self.chunk_size, "chunk_size", low=10)
         if self.bandwidth is not None:
             check_width(self.bandwidth, "bandwidth")
-        self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
+        self._metric = check_one_of(self.metric, TABLE_METRICS, "metric", aliases=True)
         self._from_distances, self._fitted = self._metric != "euclidean", X
         if self._metric not in ("euclidean", "precomputed"):
             check_defined(X, self._metric, "X")

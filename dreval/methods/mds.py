@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import check_float, check_int, check_one_of, resolve_alias
 from dreval.geometry.distances import distance_matrix, pairwise_squared
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inputs.features import check_defined, check_distances
 from dreval.methods._cost_method import CostMethod
 from dreval.methods._method import FloatArray, Method, fix_signs, method
@@ -27,7 +27,7 @@ from dreval.methods._spectral import add_by_gower, metric_scaling, principal_coo
     distances=True,
     scale="follows",
     max_components=lambda n, p, parameters: (
-        min(n - 1, p) if resolve_alias(parameters["metric"], METRICS) == "euclidean" else n - 1
+        min(n - 1, p) if resolve_alias(parameters["metric"], TABLE_METRICS) == "euclidean" else n - 1
     ),
     reference="@torgerson1952.",
 )
@@ -102,7 +102,7 @@ class ClassicalMDS(Method):
     random_state: int | np.random.Generator | None = None
 
     def _fit(self, X: FloatArray) -> None:
-        self._metric = check_one_of(self.metric, METRICS, "metric", aliases=True)
+        self._metric = check_one_of(self.metric, TABLE_METRICS, "metric", aliases=True)
         if self._metric == "precomputed":
             squared = check_distances(X, "X") ** 2
         elif self._metric == "euclidean":

@@ -348,7 +348,7 @@ def _sweep_values(rows: list[dict[str, Any]]) -> pd.DataFrame:
 _TEXTS = {"*": str}
 _RECIPE = {
     "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
-    "header": (str, bool),
+    "graph_neighbors": (int, None), "header": (str, bool),
     "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
     "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
     "groups": {"name": str, "count": int, "smallest": int, "largest": int, "effective": float,

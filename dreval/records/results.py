@@ -342,7 +342,7 @@ class Results(Record):
 
     def _has_data(self) -> bool:
         """Return whether the data are in memory and have coordinates."""
-        return self.data is not None and self.recipe.get("metric") != "precomputed"
+        return self.data is not None and self.recipe.get("p") is not None
 
     def tidy(self, full: bool = False) -> pd.DataFrame:
         """Return one row per embedding x measure x parameter, including tests; full precision.
@@ -657,11 +657,11 @@ class Results(Record):
         if data is None and self.data is None:
             hint = "Pass data=, as results.embedding(name, data=X): the data of the evaluation are never saved."
             raise InputError("data", "must be given to a loaded result", "none", hint)
-        if self.recipe.get("metric") == "precomputed":
+        metric = self.recipe.get("metric")
+        if metric in ("precomputed", "neighbors") or (metric == "geodesic" and self.recipe.get("p") is None):
             hint = "Evaluate the data themselves, with a metric by name."
-            raise InputError(
-                "metric", "must not be 'precomputed' here, where the data need coordinates", "'precomputed'", hint
-            )
+            requirement = f"must not be {metric!r} here, where the data need coordinates"
+            raise InputError("metric", requirement, repr(metric), hint)
         return np.array(self._checked_data(self.data if data is None else data).dense(), np.float64)
 
     def _checked_data(self, data: Any) -> Any:

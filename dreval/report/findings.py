@@ -949,6 +949,9 @@ def is_metric_passed(source: Mapping[str, Any]) -> bool:
 def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
     metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    if metric == "geodesic" and "graph_neighbors" in recipe:
+        neighbors = recipe["graph_neighbors"]
+        metric += " over the network" if neighbors is None else f" over the graph of {neighbors} neighbors"
     names = [name for name, source in sources.items() if not is_metric_passed(source)]
     if not names:
         return metric

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from hashlib import sha256
@@ -22,7 +22,14 @@ from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
-from dreval.records.frames import independence_rows, of_method, over_replicates, parameters_of, parameters_text
+from dreval.records.frames import (
+    independence_rows,
+    notes_of_table,
+    of_method,
+    over_replicates,
+    parameters_of,
+    parameters_text,
+)
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.format import decimals_for, format_fixed, half_width, without_zero
@@ -72,7 +79,7 @@ class MeasuredValue:
 
     @property
     def has_ties(self) -> bool:
-        """Whether there are values over all orders of equal distances."""
+        """Whether there are values over all orders of equal distances; of a missing value, bounds."""
         return not (math.isnan(self.worst) or math.isnan(self.best))
 
     def with_value(self, value: float) -> MeasuredValue:
@@ -166,6 +173,15 @@ class Column:
         cell = self.cells[name]
         worst, best = self.format_value(cell.worst), self.format_value(cell.best)
         return f"{worst} to {best}" if cell.has_ties and worst != best else ""
+
+    def bounds_text(self, name: str) -> str:
+        """Return the bounds of a missing value in brackets; empty where there are none."""
+        cell = self.cells.get(name)
+        if cell is None or not cell.missing or not cell.has_ties:
+            return ""
+        decimals = decimals_for((cell.worst, cell.best), self.bounds)
+        low, high = (without_zero(format_fixed(end, decimals)) for end in sorted((cell.worst, cell.best)))
+        return f"[{low}, {high}]"
 
     def ties_matter(self, name: str) -> bool:
         """Return whether the range over orders of ties is wider than the interval."""
@@ -398,6 +414,11 @@ class ResultView:
     def contenders(self) -> tuple[str, ...]:
         """The computed embeddings that are not the data."""
         return tuple(name for name in self.computed if name not in self.reference)
+
+    @property
+    def is_of_lists(self) -> bool:
+        """Whether the data are lists of neighbors."""
+        return self.recipe.get("metric") == "neighbors"
 
     @property
     def has_many(self) -> bool:
@@ -673,10 +694,13 @@ def read_results(results: Results) -> ResultView:
     collapsed = collapsed_embeddings(results)
     for row in measure_rows.to_dict("records"):
         columns.setdefault((row["measure"], row["parameters"]), []).append(row)
+    unranked = (*results.reference, *collapsed)
+    limited = notes_of_table(results.notes[results.notes["code"] == "lists.area"])
+    lengths = {dict(note.values)["length"] for note in limited}
     return ResultView(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(make_column(*key, rows, (*results.reference, *collapsed)) for key, rows in columns.items()),
+        columns=tuple(_up_to(make_column(*key, rows, unranked), lengths) for key, rows in columns.items()),
         tests=tuple(independence_rows(table).to_dict("records")),
         method_tests=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
@@ -686,6 +710,14 @@ def read_results(results: Results) -> ResultView:
         same_maps=same_maps(results),
         reference=tuple(name for name in results.reference if name in results.embeddings),
     )
+
+
+def _up_to(column: Column, lengths: Collection[int]) -> Column:
+    """Return the column; of an area that ends with the lists of neighbors, with its title, and without a warning."""
+    card = MEASURES.card(column.measure) if column.measure in MEASURES else None
+    if not lengths or card is None or not card.area_of:
+        return column
+    return replace(column, title=f"Overlap up to K = {min(lengths)}", warning="")
 
 
 def collapsed_embeddings(results: Results) -> tuple[str, ...]:
@@ -733,8 +765,9 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
 
 def _cell(row: Mapping[str, Any]) -> MeasuredValue:
     value = float(row["value"])
+    ends = {name: float(row.get(name, math.nan)) for name in ("worst", "best")}
     if not math.isfinite(value):
-        return MeasuredValue(math.nan, note=row.get("note") or "not computed")
-    keys = {"low": "conf_low", "high": "conf_high", "chance": "chance", "worst": "worst", "best": "best"}
+        return MeasuredValue(math.nan, note=row.get("note") or "not computed", **ends)
+    keys = {"low": "conf_low", "high": "conf_high", "chance": "chance"}
     numbers = {key: float(row.get(name, math.nan)) for key, name in keys.items()}
-    return MeasuredValue(value, note=row.get("note", ""), **numbers)
+    return MeasuredValue(value, note=row.get("note", ""), **numbers, **ends)

@@ -288,9 +288,10 @@ class _Design:
 def _design(case: RerunInput, arguments: Mapping[str, Any]) -> _Design:
     """Return the checked arguments of the test; recorded runs have their null data and numbers of runs."""
     check_can_rerun(case)
-    if case.data.metric == "precomputed":
+    if case.data.distances_only or case.data.metric == "geodesic":
         hint = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a noise test", "distances only", hint)
+        received = "distances only" if case.data.distances_only else "paths over a graph"
+        raise UndefinedMeasure("metric", f"must not be {case.data.metric!r} for a noise test", received, hint)
     if case.source.supervised:
         requirement, hint = "must not need labels: null data have none", "Test a method that takes no labels."
         raise UndefinedMeasure(case.source.argument, requirement, case.source.what, hint)

@@ -39,6 +39,7 @@ from dreval.evaluation.evaluation import Evaluation, check_name
 from dreval.evaluation.plan import as_list, check_options, plan_measures
 from dreval.evaluation.provenance import metric_entry
 from dreval.evaluation.rows import missing_row
+from dreval.geometry.distances import take
 from dreval.glossary import METRICS
 from dreval.inference.reruns import Outcome, Runner
 from dreval.inputs.data import Data, as_data
@@ -394,7 +395,7 @@ def _replicate_data(spec: CellSpec) -> Data:
     rng = stream(spec.settings.random_state, "subsample", spec.cell.dataset, spec.cell.replicate)
     rows = np.sort(rng.choice(data.n, size, replace=False))
     sample = as_data(
-        data.X[rows][:, rows] if data.metric == "precomputed" else data.X[rows],
+        take(data.X, rows, data.metric),
         labels=None if data.labels is None else data.labels.values[rows],
         latent=None if data.latent is None else data.latent[rows],
         batch=None if data.batch is None else data.batch.values[rows],
@@ -728,7 +729,8 @@ class Study(Record):
         self.n_components = check_k(n_components, 2**31, "n_components")[0]
         self.keep_embeddings = check_bool(keep_embeddings, "keep_embeddings")
         root = self._seed(random_state)
-        metric = check_one_of(metric, METRICS, "metric", aliases=True)
+        metrics = [name for name in METRICS if name != "geodesic"]  # a graph of each replicate would be another one
+        metric = check_one_of(metric, metrics, "metric", aliases=True)
         self.datasets: dict[str, Data] = make_datasets(datasets, labels, groups, metric, check_header(header), root)
         self.methods: dict[str, Source] = make_methods(methods, next(iter(self.datasets.values())))
         self.settings: Settings | None = make_settings(

@@ -227,9 +227,9 @@ def sweep(
     case = open_case(X, source, labels, ids, random_state, **settings_of_data, options=first, noted=True)
     check_can_rerun(case)
     data, n = case.data, case.data.n
-    if data.metric == "precomputed":
+    if data.distances_only:
         hint = "Pass the data themselves, with a metric by name."
-        raise UndefinedMeasure("metric", "must not be 'precomputed' for a sweep", "distances only", hint)
+        raise UndefinedMeasure("metric", f"must not be {data.metric!r} for a sweep", "distances only", hint)
     settings = _settings(case, source, grid, n_components)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     level = 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)

@@ -18,7 +18,7 @@ from dreval._random import stream
 from dreval.cli._main import main
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import random_groups
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.registry import MEASURES
 
 METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"]
@@ -87,7 +87,10 @@ def test_the_metric_is_a_parameter_where_it_matters(name):
 
 @pytest.mark.parametrize(
     ("metric", "intervals"),
-    [*((metric, {"ci": None}) for metric in METRICS), pytest.param("correlation", {}, marks=pytest.mark.slow)],
+    [
+        *((metric, {"ci": None}) for metric in (*TABLE_METRICS, "geodesic")),
+        pytest.param("correlation", {}, marks=pytest.mark.slow),
+    ],
 )
 def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
     """All measures under each metric: the plain function's value, or missing with the reason; intervals recompute."""
@@ -105,7 +108,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
     rows = results.table.drop_duplicates("measure").set_index("measure")
     for name, row in rows.iterrows():
         needs_features = "features" in MEASURES.card(name).needs
-        if metric == "precomputed" and needs_features:
+        if metric in ("precomputed", "geodesic") and needs_features:
             assert pd.isna(row["value"])
             assert "needs the coordinates of the data" in row["note"]
             continue

@@ -19,10 +19,10 @@ from dreval.geometry.blocks import neighbor_pass, random_groups
 from dreval.geometry.distances import Space, gather, take, unit_rows
 from dreval.geometry.procrustes import disparity
 from dreval.geometry.view import view_without_group
-from dreval.glossary import METRICS
+from dreval.glossary import POINT_METRICS, TABLE_METRICS
 from dreval.inputs.features import check_distances
 
-METRIC_NAMES = [name for name in METRICS if name != "precomputed"]
+METRIC_NAMES = list(POINT_METRICS)
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
 each_metric = pytest.mark.parametrize("metric", METRIC_NAMES)
 
@@ -159,7 +159,7 @@ def test_a_view_without_a_group_is_recomputed(metric, form):
 
 
 @pytest.mark.parametrize("size", [1, 7, 100])
-@pytest.mark.parametrize("metric", METRICS)
+@pytest.mark.parametrize("metric", TABLE_METRICS)
 def test_blocks_of_any_size_give_the_same(metric, size, monkeypatch):
     """Dense and sparse data have the same result for any number of rows in a block."""
     X, Y = counts(3)

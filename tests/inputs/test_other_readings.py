@@ -71,6 +71,25 @@ def test_a_graph_is_not_features(graph, form):
     with pytest.raises(InputError, match="not a graph") as error:
         as_data(FORMS[form](GRAPHS[graph]()))
     assert "metric='precomputed'" in error.value.hint
+    assert "metric='neighbors' for the lists" in error.value.hint
+    assert "metric='geodesic' for the shortest paths" in error.value.hint
+    assert ("as a sparse matrix" in error.value.hint) == (form in ("dense", "float32", "frame"))
+
+
+def test_rows_of_nearly_as_many_neighbors_are_a_graph():
+    """Lists of 8 to 11 neighbors, as after a limit on distances, also with a tenth of other rows."""
+    rng = np.random.default_rng(0)
+    counts = rng.integers(9, 11, len(X)) + rng.integers(0, 2, len(X))
+    counts[:2] = 2, 15
+    order = np.argsort(cdist(X, X), axis=1)[:, 1:]
+    D = np.zeros((len(X), len(X)))
+    for i, count in enumerate(counts):
+        D[i, order[i, :count]] = 1.0 + rng.random(count)
+    for graph in (sparse.csr_array(D), D):
+        with pytest.raises(InputError, match="about 10 entries in nearly each row"):
+            as_data(graph)
+    D[:8, :30] += 1.0 - np.eye(8, 30)  # with eight full rows the counts are not those of lists
+    assert as_data(sparse.csr_array(D)).p == len(X)
 
 
 @pytest.mark.parametrize("ending", ["npz", "mtx", "csv", "npy"])

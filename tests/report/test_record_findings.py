@@ -22,6 +22,7 @@ from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
+from dreval.records.recall import GraphRecall
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import small, study, sweep, tests
@@ -140,6 +141,12 @@ def perplexities(*values: float, half: float = 0.5) -> PerplexityCurve:
     table = pd.DataFrame({**rows, "conf_low": np.subtract(values, half), "conf_high": np.add(values, half)})
     table = table.assign(n_used=3, n_refused=0)
     return PerplexityCurve(table, pd.DataFrame(), 0.95, {"n": 40, "p": 4, "parameters": {}})
+
+
+def recall(used: int) -> GraphRecall:
+    """Return a recall of a graph of 40 points, from some of them."""
+    points = pd.DataFrame({"id": [0, 1], "recall": [0.5, 1.0]})
+    return GraphRecall(0.75, 5, used, points, 0.125, 0.02, 0.7, 0.8, 0.95, recipe={"n": 40, "p": 3})
 
 
 def dimension(se: float) -> IntrinsicDimension:
@@ -266,6 +273,8 @@ CASES: dict[str, Case] = {
     ),
     "dimension": (lambda: small.intrinsic_dimension_findings(dimension(0.1)), [2.345, 2.1, 2.6, 4]),
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),
+    "recall": (lambda: small.graph_recall_findings(recall(2)), [0.75, 5, 0.7, 0.8, 2, 40, 0.125, 50]),
+    "recall of all": (lambda: small.graph_recall_findings(recall(40)), [0.75, 5, 40, 0.125, 50]),
     "perplexity": (lambda: small.perplexity_findings(perplexities(3.0, 2.0)), [20, 2.0, 1.5, 2.5, 10, 3.0]),
     "perplexity alone": (lambda: small.perplexity_findings(perplexities(3.0, 2.0, half=math.nan)), [20, 2.0]),
     "no perplexity": (lambda: small.perplexity_findings(perplexities(math.nan, math.nan)), []),

@@ -39,6 +39,7 @@ RECORDS = (
     "dreval.records.evaluated.EvaluatedEmbedding",
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
+    "dreval.records.recall.GraphRecall",
     "dreval.records.sweep.Sweep",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
@@ -55,7 +56,7 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "Reliability": (
         {},
-        "sweep local_distortion singularity_score perturbation_score perplexity_curve list_analyses",
+        "sweep local_distortion graph_recall singularity_score perturbation_score perplexity_curve list_analyses",
     ),
     "Number of dimensions": (
         {},

@@ -231,7 +231,7 @@ def glossary(view: ResultView) -> list[TermEntry]:
         ),
         (methods, f"{view.level} interval", f"Interval for one value, by{several} {'; '.join(methods)}."),
         (
-            any(not math.isnan(row["worst"]) for row in view.rows),
+            any(not math.isnan(row["worst"]) and not math.isnan(row["value"]) for row in view.rows),
             "Ties",
             "Equal distances can be ordered in several ways; worst and best are over all of them.",
         ),

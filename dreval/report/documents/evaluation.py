@@ -234,7 +234,9 @@ def printed_table(
     is what the text above it leaves out.
     """
     few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
-    columns = view.by_goal if few and in_full else question_columns(view)
+    requested = columns = view.by_goal if few and in_full else question_columns(view)
+    if view.is_of_lists:  # which hold no distances
+        columns = [c for c in columns if c.values or any(map(c.bounds_text, view.ranked))] or columns
     for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
         if few:
             table, key = _measure_rows_table(view, columns, has_titles, halves, full)
@@ -242,8 +244,10 @@ def printed_table(
             table, key = _embedding_rows_table(view, columns, halves, in_full)
         if table_width(table) <= TERMINAL_COLUMNS:
             break
-    n_further = len(view.by_goal) - len(columns)
+    n_further = len(view.by_goal) - len(requested)
     key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
+    n_missing = len(requested) - len(columns)
+    key += [f"{count_noun(n_missing, 'measure')} without a value: {full}"] if n_missing else []
     key += [f"{left_out}: {full}"] if left_out else []
     best = best_mark_text(view, columns, few and not has_titles)
     foot = [*_marks(view, columns, halves, shell, (has_hint, has_target, has_widest)), *key]
@@ -340,6 +344,8 @@ def _marks(
     if untested:
         few = len(untested) <= MAX_UNTESTED_NAMED
         marks.append(f"not tested: {join_and(untested) if few else count_noun(len(untested), 'value')}")
+    has_bounds = any(column.bounds_text(name) for column in columns for name in view.ranked)
+    marks += ["in brackets bounds, no value"] if has_bounds else []
     tie_texts = [
         f"{column.noun_in_sentence} of {name} {column.tie_range(name)}"
         for column in columns
@@ -418,7 +424,7 @@ def _narrow_chance(column: Column) -> str:
 def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> Cell | str:
     """Return a value in few letters, with half of its interval on request; the best ones are marked."""
     if name not in column.values:
-        return "-"
+        return column.bounds_text(name) or "-"
     cell = column.cells[name]
     text = without_zero(column.format_value(cell.value))
     if halves and _is_lopsided(column, cell):

@@ -532,7 +532,7 @@ def _measure_parts(view: ResultView, names: Sequence[str], short: Mapping[str, s
     yield Paragraph(_score_note(view), "note")
     all_values = _all_values_table(view)
     ties = any(not math.isnan(row["worst"]) for row in view.rows)
-    ties_text = " and the values over all orders of ties" if ties else ""
+    ties_text = f" and the {'bounds' if view.is_of_lists else 'values over all orders of ties'}" if ties else ""
     summary = f"All values: {len(all_values.cells):,} rows, with the ends of the intervals{ties_text}"
     yield Details(summary, [all_values], screen=True)
 
@@ -573,6 +573,8 @@ def _score_note(view: ResultView) -> str:
         parts.append("≈ differs between the embeddings.")
     if any(column.ties_matter(name) for column in view.main_columns for name in column.values):
         parts.append("“Ties”: worst and best over all orders of equal distances.")
+    if any(column.bounds_text(name) for column in view.main_columns for name in view.computed):
+        parts.append("Bounds: between them is the value of any data with these lists of neighbors.")
     if view.k is not None:
         parts.append(f"Neighborhoods of k = {view.k}.")
     return " ".join(parts)
@@ -676,7 +678,9 @@ def _score_cell(view: ResultView, column: Column, name: str) -> Cell:
     """Return the value of one embedding with its interval and its bar; a missing one has its reason."""
     cell = column.cells.get(name)
     if cell is None or cell.missing:
-        return Cell(MISSING_VALUE, "value", sort="", note=missing_reason(view, column, name))
+        bounds = column.bounds_text(name)
+        reason = missing_reason(view, column, name)
+        return Cell(MISSING_VALUE, "value", sort="", note=reason, small=[f"bounds {bounds}"] if bounds else [])
     ties = column.tie_range(name)
     small = _half_widths(column, name)
     return Cell(
@@ -717,6 +721,7 @@ def _all_values_table(view: ResultView) -> Table:
         text = column.format_value
         ends = "" if not cell.has_interval else f"{text(cell.low)} to {text(cell.high)}"
         orders = "" if math.isnan(cell.worst) else f"{text(cell.worst)} to {text(cell.best)}"
+        orders = column.bounds_text(row["embedding"]).strip("[]").replace(", ", " to ") or orders
         rows.append(
             [
                 Cell(row["embedding"], "name"),
@@ -729,7 +734,12 @@ def _all_values_table(view: ResultView) -> Table:
                 Cell(cell.note, "note"),
             ]
         )
-    numbers = ["Value", *[f"{view.level} interval"] * intervals, "Chance", *["Ties: worst, best"] * ties]
+    numbers = [
+        "Value",
+        *[f"{view.level} interval"] * intervals,
+        "Chance",
+        *["Bounds" if view.is_of_lists else "Ties: worst, best"] * ties,
+    ]
     heads = [TableColumn("Embedding", "name"), TableColumn("Measure", "text"), TableColumn("Parameters", "text")]
     heads += [*(TableColumn(title, "number") for title in numbers), TableColumn("Note", "note")]
     return Table("All values", heads, rows, caption="One row for each embedding, measure and parameter")

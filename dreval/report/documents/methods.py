@@ -187,7 +187,9 @@ def _setting_sentences(
         yield f"Measures: {', '.join(items)}."
     texts = [markup.math("k", f" = {_first_items(ks, 5, 'scale')}")] if ks and measures else []
     metric = str(settings.get("metric") or "")
-    texts += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data"] if metric else []
+    neighbors = settings.get("graph_neighbors")
+    graph = f" (shortest paths over the graph of {neighbors} neighbors)" if neighbors else ""
+    texts += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data{graph}"] if metric else []
     metric_not_passed = [
         markup.name(name) for name, source in (settings.get("sources") or {}).items() if not is_metric_passed(source)
     ]

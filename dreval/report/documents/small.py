@@ -11,6 +11,7 @@ import pandas as pd
 from dreval._docs import value_range
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
+from dreval.evaluation.provenance import graph_entry
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
 from dreval.measures.replicates import groups_parameter
@@ -27,11 +28,12 @@ from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
+from dreval.records.recall import GraphRecall
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, record_finding
+from dreval.report.findings import Finding, findings_text, metric_text, record_finding
 from dreval.report.format import count_noun, join_and, percent, significant
 from dreval.report.result_view import make_column, measure_phrase, parameter_text
 
@@ -144,6 +146,31 @@ def intrinsic_dimension_findings(record: IntrinsicDimension) -> list[Finding]:
         return [record_finding("dimension.no_interval", value=value, p=p)]
     interval = {"level": _level(record.conf_level), "low": record.conf_low, "high": record.conf_high}
     return [record_finding("dimension.interval", value=value, p=p, **interval), record_finding("dimension.caution")]
+
+
+def graph_recall_summary(record: GraphRecall, full: bool) -> Document:
+    """Return the recall with its interval, and its spread over the points."""
+    recall = record.points["recall"]
+    shares = [recall.min(), *recall.quantile([0.05, 0.25, 0.5]), recall.mean()]
+    cells = [format_number(float(share), 3) for share in shares]
+    tables = [Table("", ["Points", "lowest", "5 %", "25 %", "median", "mean"], [["recall", *cells]])]
+    settings = [("n", record.recipe["n"]), ("Standard error", format_number(record.se, 3))]
+    settings += [("Interval", record.conf_method), *_parameters(record.recipe)]
+    notes = [*record.notes, *([ANALYSES.card("graph_recall").caution] if full else [])]
+    findings = graph_recall_findings(record)
+    return record_summary("Graph recall", findings, tables, notes, full=full, settings=settings, call=record.call)
+
+
+def graph_recall_findings(record: GraphRecall) -> list[Finding]:
+    """Return the recall with its interval, and the share of the points with all neighbors."""
+    n, m = record.recipe["n"], record.n_used
+    numbers: dict[str, Any] = {"value": record.value, "k": record.n_neighbors, "n": n, "chance": record.chance}
+    if m < n:
+        interval = {"level": _level(record.conf_level), "low": record.conf_low, "high": record.conf_high}
+        mean = record_finding("recall.anchors", m=m, **numbers, **interval)
+    else:
+        mean = record_finding("recall.all", **numbers)
+    return [mean, record_finding("recall.complete", complete=record.complete)]
 
 
 def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:
@@ -346,7 +373,8 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
     tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
-    settings += [] if evaluation.metric == "euclidean" else [f"metric {evaluation.metric}"]
+    recipe = {"metric": evaluation.metric, **graph_entry(data)}
+    settings += [] if evaluation.metric == "euclidean" else [f"metric {metric_text(recipe)}"]
     settings += [count_noun(anchors, "anchor")] if anchors else []
     settings += groups_parameter(data).values()
     settings += [] if data.labels is None else ["labels"]
@@ -372,7 +400,7 @@ def values_summary(record: Scores, full: bool) -> Document:
         for row in rows
     ]
     reasons = [f"{row['measure']}: {row['note']}" for row in rows if row["note"]]
-    settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", record.recipe.get("metric"))]
+    settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", metric_text(record.recipe))]
     settings.append(("Seed", record.recipe.get("random_state")))
     columns = ["Measure", *(["parameters"] if full else []), "value", "range", ""]
     return record_summary(

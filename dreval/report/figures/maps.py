@@ -297,7 +297,7 @@ TRIPLETS_MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
 def draw_centroid_triplets(results: Results, _view: ResultView, names: list[str]) -> Figure:
     """Draw a point for each triple of classes: a ratio of distances in the embedding, below 1, and in the data."""
     labels, data = results.labels, results._held_data()
-    if labels is None or data is None or results.recipe.get("metric") == "precomputed":
+    if labels is None or data is None or results.recipe.get("p") is None:
         hint = "Pass labels and coordinates to Evaluation; a loaded result has no data: run the evaluation again."
         raise InputError("results", "must hold labels and the data in memory for triples of classes", "none", hint)
     labeled = np.flatnonzero([label is not None for label in labels])
@@ -430,7 +430,7 @@ ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 def draw_ellipses(results: Results, _view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the points with the mean ellipse of each cell of a grid, and broken edges."""
     data, metric = results._held_data(), str(results.recipe.get("metric", "euclidean"))
-    if data is None or metric == "precomputed":
+    if data is None or metric in ("precomputed", "geodesic", "neighbors"):
         hint = "Pass coordinates to Evaluation; a loaded result has no data: run the evaluation again."
         raise InputError("results", "must hold the data in memory for ellipses", "none", hint)
     n, d = len(results.embeddings[names[0]]), max(results.embeddings[name].shape[1] for name in names)

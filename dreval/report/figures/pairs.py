@@ -12,7 +12,9 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 from dreval._check import FloatArray, IntArray, check_int
 from dreval._random import stream
 from dreval.errors import InputError
+from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.ranks import coranking_cells, rank_edges
+from dreval.inputs.neighbor_lists import list_lengths
 from dreval.records.results import Results
 from dreval.report._style import LIGHT
 from dreval.report.figures._grid import SOFT_TEXT, Bar, PanelGrid, Reading, figure_names, head_lines
@@ -80,6 +82,12 @@ def _matrix_data(results: Results) -> Any:
     if data is None:
         hint = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
         raise InputError("results", "must hold the data in memory for a co-ranking matrix", "a loaded result", hint)
+    if results.recipe.get("metric") == "geodesic":
+        neighbors = results.recipe.get("graph_neighbors") or "auto"
+        return with_geodesics(results._checked_data(results.data), neighbors).space
+    if results.recipe.get("metric") == "neighbors" and (length := list_lengths(data).min()) < data.shape[0] - 1:
+        received, hint = f"lists of {length} neighbors", "Evaluate the points. A plot of r_nx has the listed neighbors."
+        raise InputError("results", "must hold all ranks of the data for a co-ranking matrix", received, hint)
     return data
 
 

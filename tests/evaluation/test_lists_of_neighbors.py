@@ -1,0 +1,231 @@
+"""Evaluations of neighbor lists: rows, intervals, bounds and notes; AnnData, files and the command line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.sparse import csr_matrix, save_npz
+from scipy.spatial.distance import cdist
+
+import dreval
+from dreval.cli._main import main
+from dreval.errors import InputError, UndefinedMeasure, UnknownName
+from dreval.inputs.data import as_data
+from dreval.registry import MEASURES
+
+RNG = np.random.default_rng(7)
+X = RNG.normal(size=(60, 4))
+Y = X[:, :2] + 0.1 * RNG.normal(size=(60, 2))
+DISTANCES = cdist(X, X)
+np.fill_diagonal(DISTANCES, np.inf)
+ORDER = np.argsort(DISTANCES, axis=1)
+NUMBERS = ["value", "se", "conf_low", "conf_high", "chance", "worst", "best"]
+MEASURES_OF_RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "r_nx_auc", "mrre_missing"]
+
+
+def graph(k: int) -> Any:
+    """Return the sparse matrix of the distances of the k nearest."""
+    distances = np.take_along_axis(DISTANCES, ORDER[:, :k], axis=1)
+    return csr_matrix((distances.ravel(), ORDER[:, :k].ravel(), np.arange(61) * k), (60, 60))
+
+
+def table(data: Any, measures: Any = MEASURES_OF_RANKS, **options: Any) -> pd.DataFrame:
+    """Return the rows of an evaluation by measure."""
+    run_options = {key: options.pop(key) for key in ("ci",) if key in options}
+    evaluation = dreval.Evaluation(data, {"e": Y}, random_state=0, **options)
+    return evaluation.run(measures, tests=None, **run_options).table.set_index("measure")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("anchors", [None, 25])
+def test_full_lists_have_the_rows_of_the_data(anchors: int | None) -> None:
+    """Value, interval, chance level and bounds over ties are those of the data, also from anchors."""
+    rows = table(ORDER[:, :-1], metric="neighbors", anchors=anchors, n_neighbors=8)
+    expected = table(X, anchors=anchors, n_neighbors=8)
+    pd.testing.assert_frame_equal(rows[NUMBERS], expected[NUMBERS], check_exact=True)
+
+
+def test_short_lists_have_exact_values_bounds_and_reasons() -> None:
+    """Values of k < K are those of the data with the delete-one interval; other cells are missing with a reason."""
+    rows, full = table(ORDER[:, :9], metric="neighbors", n_neighbors=8), table(X, n_neighbors=8, ci="jackknife")
+    exact = ["continuity", "neighborhood_overlap", "mrre_missing"]
+    assert rows.loc[exact, "value"].tolist() == full.loc[exact, "value"].tolist()
+    for name in ("continuity", "neighborhood_overlap"):
+        assert rows.loc[name, ["conf_low", "conf_high"]].tolist() == full.loc[name, ["conf_low", "conf_high"]].tolist()
+        assert "too short on two thirds" in rows.loc[name, "note"]
+    row = rows.loc["trustworthiness"]
+    assert np.isnan(row[["value", "conf_low", "chance"]].astype(float)).all()
+    assert row["worst"] < full.loc["trustworthiness", "value"] < row["best"]
+    assert "only bounds" in row["note"]
+    assert np.isnan(rows.loc["r_nx_auc", "conf_low"])
+    assert "the area up to K = 9" in rows.loc["r_nx_auc", "note"]
+
+
+def test_curves_have_bands_up_to_the_lists() -> None:
+    """Curves end at K, and their bands below it: those of b_nx at the shortest lists without a group of points."""
+    evaluation = dreval.Evaluation(ORDER[:, :12], {"e": Y}, metric="neighbors", random_state=0)
+    results = evaluation.run(["b_nx", "r_nx"], None)
+    for name, least in (("b_nx", 4), ("r_nx", 11)):
+        curve, full = results.curve(name, bands=True), getattr(dreval, name)(X, Y)
+        assert curve["value"].tolist() == full.loc[curve["K"]].tolist()
+        ends = curve.loc[curve["conf_low"].notna(), "K"]
+        assert curve["K"].max() == 12
+        assert least <= ends.max() < 12
+
+
+def test_an_interval_needs_one_neighbor_more() -> None:
+    """At k = K the value is exact and has no interval, with the reason; the automatic k is below K."""
+    row = table(ORDER[:, :8], ["continuity"], metric="neighbors", n_neighbors=8).loc["continuity"]
+    assert row["value"] == dreval.continuity(X, Y, 8)
+    assert np.isnan(row["conf_low"])
+    assert "below the length of the shortest list" in row["note"]
+    evaluation = dreval.Evaluation(ORDER[:, :8], {"e": Y}, metric="neighbors", random_state=0)
+    assert evaluation.n_neighbors == [7]
+    assert "one below the length of the shortest list (8)" in str(
+        evaluation.run(["continuity"], None).summary(full=True)
+    )
+
+
+def test_long_lists_have_the_interval_of_the_cross_jackknife() -> None:
+    """Where two thirds of the points keep enough neighbors, the interval is that of the data to the bit."""
+    names = ["continuity", "neighborhood_overlap"]
+    rows, full = (
+        table(data, names, n_neighbors=3, **metric)
+        for data, metric in ((ORDER[:, :40], {"metric": "neighbors"}), (X, {}))
+    )
+    pd.testing.assert_frame_equal(rows[NUMBERS], full[NUMBERS], check_exact=True)
+    assert not rows["note"].str.contains("too short").any()
+
+
+def test_all_other_measures_share_one_reason() -> None:
+    """Measures without a value from lists have the same note, and no measure fails otherwise."""
+    labels = np.arange(60) % 3
+    rows = table(ORDER[:, :12], "all", metric="neighbors", n_neighbors=5, labels=labels, ci=None)
+    reasons = set()
+    for name, row in rows.iterrows():
+        card = MEASURES.card(str(name))
+        if card.level == "algorithm" or not card.reads_data:
+            continue
+        has_value = card.lists == "neighbors"
+        assert np.isnan(row["value"]) != has_value, name
+        if not has_value and not card.lists:
+            reasons.add(row["note"])
+    assert len(reasons) == 1
+    assert "need distances or coordinates of the data" in reasons.pop()
+
+
+def test_bounds_are_printed_as_bounds() -> None:
+    """The table of the print and of the page has bounds in brackets, and no value of trustworthiness."""
+    results = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", n_neighbors=8, random_state=0).run()
+    row = results.table.set_index("measure").loc["trustworthiness"]
+    text = f"[{row['worst']:.3f}, {row['best']:.3f}]".replace("0.", ".")
+    line = next(line for line in str(results).splitlines() if line.startswith("Trustworthiness"))
+    assert line.split(maxsplit=1)[1].strip() == text
+    assert "in brackets bounds, no value" in " ".join(str(results).split())
+    assert "Overlap up to K = 9" in str(results)
+    assert "neighborhoods of most sizes" not in str(results).lower()
+
+
+def test_methods_and_tests_of_the_data_are_refused() -> None:
+    """No method is run on lists, tests against the data say why, and results of lists have no coordinates to give."""
+    evaluation = dreval.Evaluation(ORDER[:, :9], {"e": Y, "p": "pca"}, metric="neighbors", random_state=0)
+    with pytest.warns(dreval.errors.EmbeddingFailed, match="must be coordinates where metric='neighbors'"):
+        results = evaluation.run(["continuity"], ["hsic:data"])
+    row = results.table[(results.table["test"] == "hsic") & (results.table["embedding"] == "e")].iloc[0]
+    assert "must not be 'neighbors' for hsic:data" in row["note"]
+    with pytest.raises(InputError, match="must not be 'neighbors' here"):
+        results.certificate("e")
+    with pytest.raises(InputError, match="must hold all ranks"):
+        results.plot("coranking")
+    with pytest.raises(UndefinedMeasure, match="must be coordinates where metric='neighbors'"):
+        dreval.noise_test(ORDER[:, :9], "pca", metric="neighbors")
+
+
+def cells(**obsp: Any) -> Any:
+    """Return an object with the attributes of AnnData."""
+    names = pd.Index([f"cell{i}" for i in range(60)])
+    obs = pd.DataFrame({"kind": np.arange(60) % 2}, index=names)
+    return SimpleNamespace(
+        X=X, obs=obs, obsm={"X_umap": Y}, obsp=obsp, obs_names=names, var_names=None, layers={}, uns={}
+    )
+
+
+def test_anndata_has_its_lists_in_obsp() -> None:
+    """obsp["distances"] is the default, use_rep names another key; connectivities and unknown keys are refused."""
+    connectivities = graph(9).maximum(graph(9).T)
+    data = cells(distances=graph(9), k5=graph(5), connectivities=connectivities)
+    evaluation = dreval.Evaluation(data, labels="kind", metric="neighbors", random_state=0)
+    assert len(evaluation.names) == 1
+    assert evaluation.data.list_length == 9
+    assert evaluation.data.labels is not None
+    assert as_data(data, metric="neighbors", use_rep="k5").list_length == 5
+    with pytest.raises(InputError, match="as 'connectivities'"):
+        as_data(data, metric="neighbors", use_rep="connectivities")
+    with pytest.raises(UnknownName, match="Did you mean 'distances'"):
+        as_data(data, metric="neighbors", use_rep="distance")
+
+
+def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A sparse .npz file, a .npy file of numbers and a .csv file give the same value in a shell."""
+    save_npz(tmp_path / "graph.npz", graph(9))
+    np.save(tmp_path / "numbers.npy", ORDER[:, :9])
+    np.savetxt(tmp_path / "numbers.csv", ORDER[:, :9], fmt="%d", delimiter=",")
+    np.save(tmp_path / "map.npy", Y)
+    for name in ("graph.npz", "numbers.npy", "numbers.csv"):
+        command = ["evaluate", str(tmp_path / name), "-e", f"map={tmp_path / 'map.npy'}", "--metric", "neighbors"]
+        assert main([*command, "--measures", "continuity", "--n-neighbors", "8", "--ci", "none", "--json"]) == 0
+        rows = json.loads(capsys.readouterr().out)["table"]
+        assert [row["value"] for row in rows] == [dreval.continuity(X, Y, 8)]
+
+
+def test_a_saved_result_keeps_its_lists(tmp_path: Path) -> None:
+    """A result reads its lists again where it needs them, and can be saved and loaded."""
+    results = dreval.Evaluation(graph(9), {"e": Y}, metric="neighbors", random_state=0).run(["continuity"], None)
+    assert results._checked_data(results.data).sha256 == results.recipe["data_sha256"]
+    results.save(tmp_path / "lists.dreval")
+    loaded = dreval.load_results(tmp_path / "lists.dreval")
+    assert loaded.recipe["metric"] == "neighbors"
+    pd.testing.assert_frame_equal(loaded.table, results.table)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("setting", ["groups", "subsampling"])
+def test_intervals_from_parts_of_the_points(setting: str) -> None:
+    """Parts of the points have shorter lists: full ones have the numbers of the data, others values or a reason."""
+    names = [*MEASURES_OF_RANKS, "b_nx"]
+    options: dict[str, Any] = {"n_neighbors": 3}
+    options |= {"groups": np.arange(60) % 10} if setting == "groups" else {"ci": "subsampling"}
+    full, lists, short = (
+        table(data, names, **options, **metric)
+        for data, metric in (
+            (X, {}),
+            (ORDER[:, :-1], {"metric": "neighbors"}),
+            (ORDER[:, :25], {"metric": "neighbors"}),
+        )
+    )
+    pd.testing.assert_frame_equal(lists[NUMBERS], full[NUMBERS], check_exact=True)
+    exact = ["continuity", "neighborhood_overlap", "mrre_missing"]
+    pd.testing.assert_frame_equal(short.loc[exact, NUMBERS[:5]], full.loc[exact, NUMBERS[:5]], check_exact=True)
+    assert np.isnan(short.loc["r_nx_auc", "conf_low"])
+    assert "with fewer points the lists of neighbors end before K = 25" in short.loc["r_nx_auc", "note"]
+
+
+@pytest.mark.slow
+def test_anchors_among_very_many_points(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where the ranks of the data would be sampled, those of lists are exact: the curve has its values at its K."""
+    options: dict[str, Any] = {"n_neighbors": 8, "anchors": 25, "random_state": 0}
+    names = ["continuity", "neighborhood_overlap", "r_nx", "r_nx_auc"]
+    usual = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    monkeypatch.setattr("dreval.geometry.blocks.ALL_RANKS", 40)
+    streamed = dreval.Evaluation(ORDER[:, :9], {"e": Y}, metric="neighbors", **options).run(names, None)
+    columns = ["measure", "value"]
+    pd.testing.assert_frame_equal(streamed.table[columns], usual.table[columns])
+    curve = streamed.curve("r_nx", bands=True)
+    assert curve["K"].tolist() == list(range(1, 10))
+    assert curve["value"].tolist() == usual.curve("r_nx", bands=True)["value"].tolist()

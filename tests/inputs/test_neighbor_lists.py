@@ -1,0 +1,174 @@
+"""Neighbor lists in the forms of other tools give one table; what is no list is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.sparse import csr_matrix
+from scipy.spatial.distance import cdist
+
+from dreval.errors import InputError
+from dreval.inputs.neighbor_lists import list_lengths, neighbor_lists
+
+X = np.random.default_rng(3).normal(size=(12, 3))
+
+
+def searched(points: Any, k: int) -> tuple[Any, Any]:
+    """Return the k nearest other points of each point and their distances, by sorting all distances."""
+    D = cdist(points, points)
+    np.fill_diagonal(D, np.inf)
+    indices = np.argsort(D, axis=1, kind="stable")[:, :k]
+    return indices, np.take_along_axis(D, indices, axis=1)
+
+
+def twin(indices: Any, distances: Any = None) -> Any:
+    """Return the dense table of ranks by a loop over all pairs."""
+    n = len(indices)
+    table = np.zeros((n, n))
+    for i in range(n):
+        for t, j in enumerate(indices[i]):
+            if distances is None:
+                table[i, j] = t + 1
+            else:
+                table[i, j] = 1 + sum(d < distances[i][t] * (1 - 1e-12) for d in distances[i])
+    return table
+
+
+INDICES, DISTANCES = searched(X, 5)
+WITH_SELF = np.c_[np.arange(12), INDICES]
+ZERO_FIRST = np.c_[np.zeros(12), DISTANCES]
+
+
+def graph(indices: Any, distances: Any) -> Any:
+    """Return the sparse matrix of distances, with stored zeros."""
+    n, k = indices.shape
+    return csr_matrix((distances.ravel(), indices.ravel(), np.arange(n + 1) * k), (n, n))
+
+
+FORMS = {
+    "indices": (INDICES, []),
+    "pair": ((INDICES, DISTANCES), []),
+    "list of lists": (INDICES.tolist(), []),
+    "pynndescent, umap: the point itself first": ((WITH_SELF, ZERO_FIRST, object()), ["lists.self"]),
+    "faiss, cuML, scikit-learn: distances first": (
+        (ZERO_FIRST.astype(np.float32), WITH_SELF),
+        ["lists.swapped", "lists.self"],
+    ),
+    "uwot: a list that counts from 1": ({"idx": WITH_SELF + 1, "dist": ZERO_FIRST}, ["lists.from_one", "lists.self"]),
+    "uwot: lists by metric": ({"euclidean": {"idx": WITH_SELF + 1}}, ["lists.from_one", "lists.self"]),
+    "R by numbers with decimals": ({"nn.index": INDICES + 1.0, "nn.dist": DISTANCES}, ["lists.from_one"]),
+    "faiss: -1 behind the last": (
+        (np.c_[INDICES, np.full(12, -1)], np.c_[DISTANCES, np.full(12, 3e38)]),
+        ["lists.padded"],
+    ),
+    "pynndescent: -1 at inf": (
+        (np.c_[INDICES, np.full(12, -1)], np.c_[DISTANCES, np.full(12, np.inf)]),
+        ["lists.padded"],
+    ),
+    "scanpy, scikit-learn: sparse": (graph(INDICES, DISTANCES), []),
+    "sparse with a diagonal": (graph(WITH_SELF, ZERO_FIRST), ["lists.self"]),
+    "sparse by columns": (graph(INDICES, DISTANCES).tocsc(), []),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_all_forms_give_the_table_of_the_twin(form: str) -> None:
+    """The same search gives the same ranks in every form, and notes say what was recognized."""
+    value, codes = FORMS[form]
+    lists = neighbor_lists(value)
+    assert np.array_equal(lists.table.toarray(), twin(INDICES, DISTANCES))
+    assert [note.code for note in lists.notes] == codes
+
+
+@given(data=st.data())
+def test_equal_distances_share_the_first_rank(data: st.DataObject) -> None:
+    """Points of a small grid have many equal distances; the order within a list does not matter among these."""
+    points = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=6, max_size=12).map(np.array))
+    k = data.draw(st.integers(1, len(points) - 1))
+    indices, distances = searched(points, k)
+    expected = twin(indices, distances)
+    assert np.array_equal(neighbor_lists((indices, distances)).table.toarray(), expected)
+    order = np.lexsort((-indices, distances), axis=1)
+    swapped = np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
+    assert np.array_equal(neighbor_lists(swapped).table.toarray(), expected)
+
+
+def test_lists_of_unequal_lengths() -> None:
+    """Ragged lists, lists with the point itself in some, and sparse rows keep all of their neighbors."""
+    ragged = [row[: 2 + i % 3].tolist() for i, row in enumerate(INDICES)]
+    lists = neighbor_lists(ragged)
+    assert list_lengths(lists.table).tolist() == [2 + i % 3 for i in range(12)]
+    assert lists.notes[-1].code == "lists.unequal"
+    assert dict(lists.notes[-1].values) == {"short": 2, "long": 4}
+    partly = INDICES.copy()
+    partly[4, 2] = 4
+    lists = neighbor_lists(partly)
+    assert [note.code for note in lists.notes] == ["lists.self", "lists.unequal"]
+    assert lists.table[[4]].toarray().ravel()[INDICES[4, 3]] == 3  # one place nearer without the point itself
+
+
+def test_hamming_distances_before_indices() -> None:
+    """Two tables of whole numbers: the one that names a neighbor twice in a row holds the distances."""
+    distances = np.sort(np.random.default_rng(0).integers(0, 3, size=(12, 5)), axis=1)
+    assert [note.code for note in neighbor_lists((distances, INDICES)).notes] == ["lists.swapped"]
+    assert neighbor_lists((INDICES, distances)).notes == ()
+
+
+def symmetric(indices: Any, distances: Any) -> Any:
+    """Return the union of the edges of both directions, as connectivities have."""
+    directed = graph(indices, np.exp(-distances))
+    return directed.maximum(directed.T)
+
+
+REFUSED = {
+    "three lists": (INDICES[:3], "at least 4 lists"),
+    "numbers of other points": (INDICES + 40, "by their row"),
+    "from 1 with a gap and 0": (np.where(INDICES == 11, 12, INDICES), "by their row"),
+    "negative": (np.where(INDICES == 11, -5, INDICES), "by their row"),
+    "a point twice": (np.where(INDICES == INDICES[:, :1], INDICES[:, 1:2], INDICES), "each neighbor once"),
+    "coordinates": (X, "whole numbers"),
+    "shapes": ((INDICES, DISTANCES[:, :3]), "a distance for each"),
+    "negative distances": ((INDICES, DISTANCES - 5), "at least 0"),
+    "nan distances": ((INDICES, np.where(DISTANCES > 2, np.nan, DISTANCES)), "finite distances"),
+    "similarities": ((INDICES, np.exp(-DISTANCES)), "ascending"),
+    "unsorted": ((INDICES, DISTANCES[:, [1, 0, 2, 3, 4]]), "ascending"),
+    "an empty list": ([[], *INDICES[1:].tolist()], "a neighbor of each point"),
+    "connectivities": (symmetric(INDICES, DISTANCES), "a symmetric graph with"),
+    "edges without distances": (graph(INDICES, np.ones((12, 5))), "order the neighbors"),
+    "not square": (graph(INDICES, DISTANCES)[:, :11], "square"),
+    "negative entries": (-graph(INDICES, DISTANCES), "at least 0"),
+    "text": (np.array([["a", "b"]] * 12), "lists of nearest neighbors"),
+    "a mapping of other things": ({"X": X}, "lists of nearest neighbors"),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_what_is_no_list_is_refused(case: str) -> None:
+    """Each kind of wrong input has one error, which names the argument and what to do."""
+    value, text = REFUSED[case]
+    with pytest.raises(InputError) as error:
+        neighbor_lists(value, "graph")
+    assert text in str(error.value)
+    assert error.value.argument == "graph"
+    assert error.value.hint
+
+
+def test_similarities_have_their_own_hint() -> None:
+    """Descending numbers are similarities, while numbers in no order must be sorted."""
+    with pytest.raises(InputError, match="Similarities descend"):
+        neighbor_lists((INDICES, np.exp(-DISTANCES)))
+    with pytest.raises(InputError, match="Sort each list"):
+        neighbor_lists((INDICES, DISTANCES[:, [1, 0, 2, 3, 4]]))
+
+
+def test_symmetric_lists_of_equal_lengths_are_lists() -> None:
+    """On a ring the two nearest of each point are mutual: equal lengths, so these are lists."""
+    angles = np.arange(8) * np.pi / 4 + 0.1 * np.array([0, 0, 1, 1, 0, 1, 0, 1])
+    indices, distances = searched(np.c_[np.cos(angles), np.sin(angles)], 2)
+    matrix = graph(indices, distances)
+    assert abs(matrix - matrix.T).max() < 1e-12
+    assert list_lengths(neighbor_lists(matrix).table).tolist() == [2] * 8
