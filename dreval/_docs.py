@@ -152,6 +152,8 @@ def measure_docstring(card: Any, names: Collection[str], text: str, rounding: fl
 
 def _measure_parameter(card: Any, name: str) -> str:
     """Return the entry of one parameter of a measure."""
+    if name == "embedding_metric":
+        return EMBEDDING_METRIC
     if name == "metric":
         return _metric_entry(has_features="features" in card.needs)
     if name == "n_neighbors" and card.shares_neighbors:
@@ -164,6 +166,13 @@ def _measure_parameter(card: Any, name: str) -> str:
     return entry.replace("{random_parts}", RANDOM_PARTS[random_part])
 
 
+EMBEDDING_METRIC = """\
+embedding_metric : {metrics}, default "euclidean"
+    Distance in the embedding. "precomputed": Y is the symmetric (n, n) matrix of distances.""".replace(
+    "{metrics}", "{" + ", ".join(f'"{name}"' for name in METRICS) + "}"
+)
+
+
 def _metric_entry(*, has_features: bool) -> str:
     """Return the entry of the metric; a measure that reads the features has no precomputed distances."""
     metrics = ", ".join(f'"{name}"' for name in METRICS if name != "precomputed" or not has_features)
@@ -172,7 +181,8 @@ def _metric_entry(*, has_features: bool) -> str:
 below 1e-12 of the largest."""
     if has_features:
         details = "It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
-    text = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean.\n"
+    text = "Distance in the data, as scipy.spatial.distance defines it"
+    text += "; in the embedding it is Euclidean.\n" if has_features else ".\n"
     return f'metric : {{{metrics}}}, default "euclidean"\n' + textwrap.indent(text + details, "    ")
 
 

@@ -12,7 +12,7 @@ import pandas as pd
 from dreval._check import describe, keywords_checked, resolve_alias
 from dreval.errors import DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.evaluation.evaluation import Evaluation
-from dreval.evaluation.provenance import notes_of
+from dreval.evaluation.provenance import embedding_metric_entry, notes_of
 from dreval.evaluation.rows import MeasureRow
 from dreval.inputs.source import DEFAULT_NAME, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
@@ -39,6 +39,7 @@ def score(
     batch: Any = None,
     n_neighbors: int | Literal["auto"] = "auto",
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> Scores: ...
 @overload
@@ -51,6 +52,7 @@ def score(
     batch: Any = None,
     n_neighbors: int | Literal["auto"] = "auto",
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> float: ...
 @partial(keywords_checked, elsewhere=KEYWORDS_ELSEWHERE)
@@ -63,6 +65,7 @@ def score(
     batch: Any = None,
     n_neighbors: Any = "auto",
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> float | Scores:
     """Compute measures of one embedding: numbers without intervals and tests.
@@ -85,6 +88,8 @@ def score(
         Number k of neighbors. "auto" is 15, or below 31 points the largest number below half of them, at least 1.
     metric : str, default "euclidean"
         Distance in the data, as in ``Evaluation``.
+    embedding_metric : str, default "euclidean"
+        Distance in the embedding, as in ``Evaluation``.
     random_state : int, Generator or None, default 0
         Seed of all that is drawn.
 
@@ -128,6 +133,7 @@ def score(
     True
     """
     settings: dict[str, Any] = {"labels": labels, "batch": batch, "n_neighbors": n_neighbors, "metric": metric}
+    settings["embedding_metric"] = embedding_metric
     measure = _single_measure(measures)
     names = {"data": "X", "embeddings": "Y", f"embeddings[{DEFAULT_NAME!r}]": "Y"}
     try:
@@ -142,7 +148,7 @@ def score(
     if measure is not None:
         return _single_value(rows[0], notes)
     cells = [{**row.cells(), "note": join_notes(row.notes)} for row in rows]
-    recipe = {"metric": evaluation.metric, "random_state": evaluation.seed}
+    recipe = {"metric": evaluation.metric, "random_state": evaluation.seed, **embedding_metric_entry(evaluation)}
     table = pd.DataFrame(cells, columns=list(SCORE_COLUMNS))
     return Scores(table, evaluation.data.n, evaluation.n_neighbors[0], notes, recipe)
 

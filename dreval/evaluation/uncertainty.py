@@ -61,6 +61,8 @@ def resampled_tasks(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask
     """Return the tasks that are computed again for intervals: single values of coordinates whose inputs are there."""
     has_input = {name: values is not None for name, values in data.variables().items()}
     has_input["features"] = data.metric != "precomputed"
+    if data.embedding_metric != "euclidean":
+        plan = [task for task in plan if task.card.uses_embedding_metric]
     tasks = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
     return [task for task in tasks if all(has_input.get(need, True) for need in task.card.needs)]
 

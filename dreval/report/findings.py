@@ -941,6 +941,8 @@ def is_metric_passed(source: Mapping[str, Any]) -> bool:
 def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
     metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    of_embeddings = recipe.get("embedding_metric")
+    metric += f" (embeddings: {of_embeddings})" if of_embeddings else ""
     names = [name for name, source in sources.items() if not is_metric_passed(source)]
     if not names:
         return metric

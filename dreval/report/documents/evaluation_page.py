@@ -113,7 +113,8 @@ CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
-    dimensions = {name: results.embeddings[name].shape[1] for name in view.contenders if name in results.embeddings}
+    sizes = {name: Y.shape[1] for name, Y in results.embeddings.items() if Y.shape[1]}
+    dimensions = {name: sizes[name] for name in view.contenders if name in sizes}
     has_intervals = any(row["conf_method"] for row in view.rows)
     answers = Answers(
         [(answer.question, answer.text) for answer in verdict(view)],
@@ -237,7 +238,8 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
             continue
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
+        label = f"Small map of {name}" + (f", points colored by {value}" if value else "")
+        drawing = thumbnail(Y, levels, label) if Y.shape[1] else ""
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
         warning = "" if name in view.reference else _first_caution_text(view, name, is_card=True)
         cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
@@ -297,6 +299,7 @@ def _map_parts(
     results: Results, view: ResultView, names: Sequence[str], order: Sequence[str], short: Mapping[str, str]
 ) -> Iterator[Part]:
     """Yield the maps of the points with their reading panel; of more embeddings the script shows any other one."""
+    names, order = ([name for name in part if results.embeddings[name].shape[1]] for part in (names, order))
     if not names:
         return
     classes, mapped = class_colors(results.labels), mapped_values(results, view, order)
