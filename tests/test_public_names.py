@@ -271,6 +271,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "use_rep": None,
         "n_neighbors": "auto",
         "metric": "euclidean",
+        "embedding_metric": "euclidean",
         "header": "auto",
         "anchors": "auto",
         "random_state": None,
