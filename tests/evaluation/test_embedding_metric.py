@@ -244,8 +244,11 @@ def test_results_of_distances_are_printed_drawn_and_saved_without_maps(tmp_path)
     ev = dreval.Evaluation(X, {"y": D, "z": E}, labels=labels, embedding_metric="precomputed", random_state=0)
     res = ev.run(["trustworthiness", "spearman_distance"], None)
 
-    for name in ("page.html", "text.md"):
-        assert res.report(tmp_path / name).read_text("utf-8")
+    page = res.report(tmp_path / "page.html").read_text("utf-8")
+    assert page.count('class="bars"') == 2
+    assert 'class="map thumb"' not in page
+    assert "Points: trustworthiness" not in page
+    assert "embeddings: precomputed" in res.report(tmp_path / "text.md").read_text("utf-8")
     assert dreval.compare(res).report(tmp_path / "compare.html").exists()
     assert list(res.augment("y"))[:3] == ["id", "label", "trustworthiness"]
     for kind in ("scatter", "map", "coranking"):

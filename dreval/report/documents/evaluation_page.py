@@ -230,7 +230,8 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
     """Return a card for each embedding, in their order."""
     columns = [column for column in question_columns(view) if column.topic and column.ranks and column.values]
     mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
-    value = mapped[0].title_in_sentence if mapped else ""
+    has_map = any(Y.shape[1] for Y in results.embeddings.values())
+    value = mapped[0].title_in_sentence if mapped and has_map else ""
     cards = []
     for name in names:
         if name in view.failed:
