@@ -155,6 +155,8 @@ def measure_docstring(card: Any, names: Collection[str], text: str, rounding: fl
 
 def _measure_parameter(card: Any, name: str) -> str:
     """Return the entry of one parameter of a measure."""
+    if name == "embedding_metric":
+        return EMBEDDING_METRIC
     if name == "metric":
         return _metric_entry(has_features="features" in card.needs, has_lists=bool(card.lists))
     if name == "n_neighbors" and card.shares_neighbors:
@@ -165,6 +167,13 @@ def _measure_parameter(card: Any, name: str) -> str:
     entry = MEASURE_PARAMETERS[name].replace("{default}", str(card.parameters.get(name)))
     entry = entry if card.reads_data else entry.replace("column of X", "column of Y")
     return entry.replace("{random_parts}", RANDOM_PARTS[random_part])
+
+
+EMBEDDING_METRIC = """\
+embedding_metric : {metrics}, default "euclidean"
+    Distance in the embedding. "precomputed": Y is the symmetric (n, n) matrix of distances.""".replace(
+    "{metrics}", "{" + ", ".join(f'"{name}"' for name in TABLE_METRICS) + "}"
+)
 
 
 def _metric_entry(*, has_features: bool, has_lists: bool) -> str:
@@ -183,7 +192,8 @@ neighbors of points X, or over a network X, a square sparse matrix of the length
 ``Evaluation``."""
     if has_features:
         details = "It selects the neighbors; the coordinates of the neighborhoods are compared as they are."
-    text = "Distance in the data, as scipy.spatial.distance defines it; in the embedding it is Euclidean.\n"
+    text = "Distance in the data, as scipy.spatial.distance defines it"
+    text += "; in the embedding it is Euclidean.\n" if has_features else ".\n"
     return f'metric : {{{metrics}}}, default "euclidean"\n' + textwrap.indent(text + details, "    ")
 
 

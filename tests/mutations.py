@@ -417,7 +417,36 @@ MUTANTS = [
         "return view.nearest_data, view.data_rank",
         RANKS,
     ),
-    Mutant("measures/ranks.py", 'swapped=error == "missing"', "swapped=False", "measures/test_leave_one.py"),
+    Mutant(
+        "measures/ranks.py",
+        'n_neighbors, swapped=error == "missing"',
+        "n_neighbors, swapped=False",
+        "measures/test_leave_one.py",
+    ),
+    Mutant(
+        "measures/ranks.py",
+        'view, 1, swapped=error == "missing"',
+        "view, 1, swapped=False",
+        "measures/test_leave_one.py",
+    ),
+    Mutant(
+        "measures/ranks.py",
+        "error)[1][:, 0] * (2.0 / view.n)",
+        "error)[1][:, 0] * (2.0 / (view.n - 1))",
+        RANKS,
+    ),
+    Mutant(
+        "inputs/features.py",
+        "np.asarray(self.values[np.ix_(self.order, self.order)], dtype)",
+        "np.asarray(self.values[self.order], dtype)",
+        "evaluation/test_embedding_metric.py",
+    ),
+    Mutant(
+        "geometry/blocks.py",
+        "Space.of(self.Y if places is None else self.Y[places], self.embedding_metric)",
+        "Space.of(self.Y if places is None else self.Y[places])",
+        "evaluation/test_embedding_metric.py",
+    ),
     Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(
@@ -900,7 +929,7 @@ MUTANTS = [
     ),
     Mutant(
         "geometry/same_map.py",
-        'same = same_map if data.metric == "euclidean" else same_values',
+        'same = same_map if data.metric == data.embedding_metric == "euclidean" else same_values',
         "same = same_map",
         "comparison/test_reference.py",
     ),

@@ -41,7 +41,11 @@ FLOATS = "npt.NDArray[np.float64]"  # the type that the package calls FloatArray
 
 # The types of common parameters of measures, and of their results by those of ``n_neighbors`` and ``ties``: one number
 # of neighbors or several, the value or its bounds over ties.
-MEASURE_PARAMETERS = {"metric": "str", "n_jobs": "int | None", "random_state": "int | np.random.Generator | None"}
+MEASURE_PARAMETERS = {
+    **dict.fromkeys(("metric", "embedding_metric"), "str"),
+    "n_jobs": "int | None",
+    "random_state": "int | np.random.Generator | None",
+}
 ONE_NUMBER = "int | np.integer[Any] | Literal['auto']"
 SEVERAL_NUMBERS = "Sequence[int] | npt.NDArray[np.integer[Any]]"
 RESULTS = {

@@ -273,6 +273,7 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "n_neighbors": "auto",
         "metric": "euclidean",
         "graph_neighbors": "auto",
+        "embedding_metric": "euclidean",
         "header": "auto",
         "anchors": "auto",
         "random_state": None,

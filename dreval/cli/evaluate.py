@@ -46,7 +46,7 @@ dreval.load_results.
 
 EVALUATION = "dreval.evaluation.evaluation:Evaluation"
 VARIABLES = ("labels", "batch", "groups", "latent", "covariates", "ids", "header", "layer", "use_rep")
-SETTINGS = ("n_neighbors", "metric", "graph_neighbors", "anchors", "random_state", "n_jobs")
+SETTINGS = ("n_neighbors", "metric", "graph_neighbors", "embedding_metric", "anchors", "random_state", "n_jobs")
 REQUESTED = ("measures", "tests", "ci", "conf_level", "n_resamples", "adjust")
 INTERVALS = {  # what intervals of each kind refer to
     "default": "anchors if there are any, else points",

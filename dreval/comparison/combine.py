@@ -14,7 +14,9 @@ from dreval.records.frames import full_name, groups_text, setting_names
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
 
-SHARED_SETTINGS = ("metric", "anchors", "groups", "conf_level")  # what results must have in common
+SHARED_SETTINGS = (
+    *("metric", "embedding_metric", "anchors", "groups", "conf_level"),  # what results must have in common
+)
 
 
 def on_same_data(results: Sequence[Any]) -> bool:

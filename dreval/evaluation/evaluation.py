@@ -75,6 +75,7 @@ from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
+from dreval.inputs.source_kinds import check_metric_of_embedding, for_views
 from dreval.records.estimates import CostEstimate
 from dreval.records.frames import (
     curves_frame,
@@ -215,7 +216,8 @@ class Evaluation:
         largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
         From lists of neighbors it is below the length of the shortest one.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "geodesic", "neighbors"}
-        Distance in the data space, as ``scipy.spatial.distance`` defines it; the embedding is always Euclidean.
+        Distance in the data space, as ``scipy.spatial.distance`` defines it; that in the embedding is
+        ``embedding_metric``.
         "cosine" does not accept rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric
         (n, n) matrix of distances, in which entries below 1e-12 of the largest count as 0. Measures that need
         coordinates of the data (local and global Procrustes, energy ratio, label-trustworthiness) are then missing with
@@ -245,6 +247,12 @@ class Evaluation:
         Number of neighbors of each point in the graph of ``metric="geodesic"``, by Euclidean distances: two points are
         joined if either is among the nearest of the other. "auto" is 15, or fewer for few points. It is not the k of
         the measures (``n_neighbors``); a note and the header state it. For networks it is left out.
+    embedding_metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
+        Distance in the embeddings, for representations that are compared by another one than the Euclidean distance, as
+        "cosine" for vectors of a text model. "precomputed": each embedding is a symmetric (n, n) matrix of distances,
+        and there are no coordinates to draw. Measures and tests that read coordinates of the embedding (Procrustes,
+        silhouettes, prediction of classes, measures of methods) are then missing with that reason, as they are under
+        every other metric than "euclidean". It is not passed to methods.
     header : "auto", True or False
         Whether the first row of each text file (.csv, .tsv) that is read for data, embeddings and variables has the
         names of its columns. "auto": a first row of text has; a first row with numbers (wavelengths, masses, years) is
@@ -314,16 +322,19 @@ class Evaluation:
         n_neighbors: Any = "auto",
         metric: str = "euclidean",
         graph_neighbors: Any = "auto",
+        embedding_metric: str = "euclidean",
         header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
+        self.embedding_metric = check_one_of(embedding_metric, METRICS, "embedding_metric", aliases=True)
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
         self.data: Data = with_geodesics(as_data(data, **variables, **settings), graph_neighbors, n_jobs)
+        self.data = replace(self.data, embedding_metric=self.embedding_metric)
         check_targets(self.data)
         self.auto_neighbors = isinstance(n_neighbors, str) and n_neighbors == "auto"
         self.n_neighbors = check_k(n_neighbors, self.data.n, length=self.data.list_length)[0]
@@ -615,6 +626,7 @@ class Evaluation:
             with suppress(DrevalError):  # a row without values costs nothing
                 embedded[name] = source.coordinates(self.data)
         m = self.anchors or self.data.n
+        embedded = for_views(embedded, self.embedding_metric)
         sizes = sample_sizes(self.data.n, max((task.k for task in plan.measures), default=1)) if embedded else ()
         samples = [Sample.of(self.data, embedded, plan, m, size) for size in sizes]
         runs, seconds = [*samples[1:], *samples], []  # the first loads and compiles code
@@ -640,7 +652,7 @@ class Evaluation:
         if runs.errors:
             raise runs.errors[name]
         ev = self._with(sources=runs.sources)
-        view = ev._make_views(runs.coordinates, plan, advance)[name]
+        view = ev._make_views(for_views(runs.coordinates, self.embedding_metric), plan, advance)[name]
         outcome = value_rows(name, view, [task for task in plan.measures if task.card.level != "algorithm"])
         settings = self.seed, self.n_jobs, None
         outcome = evaluate_algorithms(outcome, plan.measures, ev.sources[name], self.data, view.Y, *settings, advance)
@@ -665,7 +677,7 @@ class Evaluation:
         runs = self._embed(cache, advance)
         if runs.errors and not runs.coordinates:
             raise all_failed(runs.errors)
-        ev, embedded = self._with(sources=runs.sources), runs.coordinates
+        ev, embedded = self._with(sources=runs.sources), for_views(runs.coordinates, self.embedding_metric)
         views = ev._make_views(embedded, plan, advance)
         neighbors = ev._neighbors(views)
         coordinates = {name: view.Y for name, view in views.items()}
@@ -703,10 +715,12 @@ class Evaluation:
             seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
             embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
             try:
-                embedded.coordinates[name], embedded.seconds[name], notes = cache.embedding(source, seed, embed)
+                Y, seconds, notes = cache.embedding(source, seed, embed)
+                check_metric_of_embedding(Y, self.embedding_metric, source.argument)
             except DrevalError as error:
                 embedded.errors[name] = error
                 continue
+            embedded.coordinates[name], embedded.seconds[name] = Y, seconds
             if notes:
                 embedded.sources[name] = replace(source, notes=(*source.notes, *notes))
         return embedded
@@ -757,7 +771,8 @@ class Evaluation:
             outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
         settings = self.seed, self.n_jobs, journal
         outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, advance)
-        return replace(outcome, n_components=Y.shape[1], seconds=seconds + time.perf_counter() - start)
+        n_components = 0 if self.embedding_metric == "precomputed" else Y.shape[1]
+        return replace(outcome, n_components=n_components, seconds=seconds + time.perf_counter() - start)
 
     def _with_tests(
         self,
@@ -772,7 +787,7 @@ class Evaluation:
         start, source = time.perf_counter(), self.sources[name]
 
         coordinate_tests = [task for task in plan.tests if task.kind != "method"]
-        rows = evaluate_tests(name, Y, coordinate_tests, self.seed, self.n_jobs, advance)
+        rows = evaluate_tests(name, Y, coordinate_tests, self.seed, self.n_jobs, advance, self.embedding_metric)
         reliability = dict(outcome.reliability)
         for task in plan.tests:
             if task.kind == "method":
@@ -814,7 +829,12 @@ class Evaluation:
                     warn(InputWarning(note(f"{variable}.none", name, way=f"{variable}= to Evaluation")))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
-        """Return the coordinates that a result stores, which changes of the array of the caller do not affect."""
+        """Return the coordinates that a result stores, which changes of the array of the caller do not affect.
+
+        Of distances they have no column.
+        """
+        if self.embedding_metric == "precomputed":
+            return np.empty((len(Y), 0))
         source = self.sources[name]
         return source.values_to_store() if isinstance(source, CoordinateSource) and source.sha256 else Y
 

@@ -115,16 +115,23 @@ def provenance_of(
         "intervals": {name: kind for name, kind in plan.intervals.kinds.items() if name in embedded},
         "conf_level": arguments["conf_level"],
         "reference": list(reference),
-        "equal_maps": [list(names) for names in equal_maps(embedded)],
+        "equal_maps": [list(names) for names in equal_maps(embedded, evaluation.embedding_metric)],
         "call": call_text(evaluation, arguments),
         **groups_entry(data),
         **graph_entry(data),
+        **embedding_metric_entry(evaluation),
     }
 
 
 def graph_entry(data: Data) -> dict[str, Any]:
     """Return the entry of a recipe on the graph of geodesic distances: its neighbors, None for a network."""
     return {"graph_neighbors": data.graph_neighbors} if data.geodesics is not None else {}
+
+
+def embedding_metric_entry(evaluation: Any) -> dict[str, str]:
+    """Return the entry of a recipe on the metric of the embeddings, where it is not the Euclidean one."""
+    metric = evaluation.embedding_metric
+    return {} if metric == "euclidean" else {"embedding_metric": metric}
 
 
 def groups_entry(data: Data) -> dict[str, Any]:
@@ -154,6 +161,8 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     keywords += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     keywords += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
     keywords += "" if data.graph_neighbors is None else f", graph_neighbors={data.graph_neighbors}"
+    metric = evaluation.embedding_metric
+    keywords += "" if metric == "euclidean" else f", embedding_metric={metric!r}"
     keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
     run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
     with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])

@@ -255,6 +255,7 @@ def _evaluate_measure(
         return EmbeddingOutcome(rows=(missing_row(name, task, reason),))
     try:
         task.card.check_metric(view.metric)
+        task.card.check_embedding_metric(view.embedding_metric)
         if task.card.curve:
             return EmbeddingOutcome(curves=(curve_of(name, view, task, ci, root, level),))
         return _measure_outcome(name, view, task, ci, root, level)
@@ -309,6 +310,7 @@ def value_rows(name: str, view: View, tasks: Sequence[MeasureTask]) -> Embedding
             continue
         try:
             task.card.check_metric(view.metric)
+            task.card.check_embedding_metric(view.embedding_metric)
             measured = view_for_measure(task, view)
             row = _value_row(name, measured, task)[0]
         except DrevalError as error:
@@ -453,7 +455,8 @@ def views_for(
     variables = data.variables()
     if part is not None:
         variables = {name: None if values is None else values[part] for name, values in variables.items()}
-    return make_views(data.space, embedded, reads, part=part, variables=variables, metric=data.metric, **options)
+    options |= {"metric": data.metric, "embedding_metric": data.embedding_metric}
+    return make_views(data.space, embedded, reads, part=part, variables=variables, **options)
 
 
 def view_for_measure(task: MeasureTask, view: View) -> View:
@@ -571,6 +574,7 @@ def _algorithm_row(
             options.setdefault(name, value)
     try:
         task.card.check_metric(data.metric)
+        task.card.check_embedding_metric(data.embedding_metric)
         result = task.function(data, source, random_state=root, **options)
     except DrevalError as error:
         is_option = error.argument in options and error.argument != "n_components"

@@ -12,7 +12,7 @@ import pandas as pd
 from dreval._check import describe, keywords_checked, resolve_alias
 from dreval.errors import DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.evaluation.evaluation import Evaluation
-from dreval.evaluation.provenance import graph_entry, notes_of
+from dreval.evaluation.provenance import embedding_metric_entry, graph_entry, notes_of
 from dreval.evaluation.rows import MeasureRow
 from dreval.inputs.source import DEFAULT_NAME, warn_of_columns
 from dreval.inputs.variables import warn_of_guesses
@@ -40,6 +40,7 @@ def score(
     n_neighbors: int | Literal["auto"] = "auto",
     metric: str = "euclidean",
     graph_neighbors: int | Literal["auto"] = "auto",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> Scores: ...
 @overload
@@ -53,6 +54,7 @@ def score(
     n_neighbors: int | Literal["auto"] = "auto",
     metric: str = "euclidean",
     graph_neighbors: int | Literal["auto"] = "auto",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> float: ...
 @partial(keywords_checked, elsewhere=KEYWORDS_ELSEWHERE)
@@ -66,6 +68,7 @@ def score(
     n_neighbors: Any = "auto",
     metric: str = "euclidean",
     graph_neighbors: int | Literal["auto"] = "auto",
+    embedding_metric: str = "euclidean",
     random_state: int | np.random.Generator | None = 0,
 ) -> float | Scores:
     """Compute measures of one embedding: numbers without intervals and tests.
@@ -90,6 +93,8 @@ def score(
         Distance in the data, as in ``Evaluation``.
     graph_neighbors : int or "auto", default "auto"
         Number of neighbors of each point in the graph of ``metric="geodesic"``, as in ``Evaluation``.
+    embedding_metric : str, default "euclidean"
+        Distance in the embedding, as in ``Evaluation``.
     random_state : int, Generator or None, default 0
         Seed of all that is drawn.
 
@@ -133,7 +138,7 @@ def score(
     True
     """
     settings: dict[str, Any] = {"labels": labels, "batch": batch, "n_neighbors": n_neighbors, "metric": metric}
-    settings["graph_neighbors"] = graph_neighbors
+    settings |= {"graph_neighbors": graph_neighbors, "embedding_metric": embedding_metric}
     measure = _single_measure(measures)
     names = {"data": "X", "embeddings": "Y", f"embeddings[{DEFAULT_NAME!r}]": "Y"}
     try:
@@ -149,7 +154,7 @@ def score(
         return _single_value(rows[0], notes)
     cells = [{**row.cells(), "note": join_notes(row.notes)} for row in rows]
     recipe = {"metric": evaluation.metric, "random_state": evaluation.seed}
-    recipe |= graph_entry(evaluation.data)
+    recipe |= graph_entry(evaluation.data) | embedding_metric_entry(evaluation)
     table = pd.DataFrame(cells, columns=list(SCORE_COLUMNS))
     return Scores(table, evaluation.data.n, evaluation.n_neighbors[0], notes, recipe)
 

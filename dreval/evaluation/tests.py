@@ -95,8 +95,12 @@ def evaluate_tests(
     root: int,
     n_jobs: int | None,
     advance: Advance,
+    metric: str = "euclidean",
 ) -> list[TestRow]:
-    """Return one row per test of an embedding, each with its null distribution."""
+    """Return one row per test of an embedding, each with its null distribution.
+
+    Tests read coordinates: where the ``metric`` of the embedding is another one, they are missing with that reason.
+    """
     warned: set[str] = set()  # several tests may warn of the same variable
 
     @cache
@@ -107,7 +111,12 @@ def evaluate_tests(
     rows = []
     for task in tasks:
         advance(test_step(name, task))
-        if task.kind == "residual":
+        if metric != "euclidean":
+            requirement = f"must be 'euclidean' for {task.name}:{task.target}, which reads the coordinates"
+            hint = "Test the coordinates in an evaluation without embedding_metric."
+            error = UndefinedMeasure("embedding_metric", requirement, repr(metric), hint)
+            rows.append(missing_test_row(name, task, note_from_error(error)))
+        elif task.kind == "residual":
             rows.append(_residual_row(name, task, fit_reconstruction, root, n_jobs))
         else:
             rows.append(_test_row(name, Y, task, root, n_jobs, warned))

@@ -61,6 +61,8 @@ def resampled_tasks(plan: Sequence[MeasureTask], data: Data) -> list[MeasureTask
     """Return the tasks that are computed again for intervals: single values of coordinates whose inputs are there."""
     has_input = {name: values is not None for name, values in data.variables().items()}
     has_input["features"] = not (data.distances_only or data.metric == "geodesic")
+    if data.embedding_metric != "euclidean":
+        plan = [task for task in plan if task.card.uses_embedding_metric]
     tasks = (task for task in plan if task.card.level != "algorithm" and not task.card.curve)
     if data.list_length not in (None, data.n - 1):  # areas of fewer points end at other K
         tasks = (task for task in tasks if not task.card.area_of)

@@ -84,10 +84,10 @@ class View:
     ----------
     X : ndarray or sparse matrix (n, p), or (n, n) distances or neighbor lists
         All points of the data, their precomputed distances, or the ranks in their lists of neighbors.
-    Y : ndarray (n, d)
-        All points of the embedding.
-    metric : str
-        The distance in the data; that in the embedding is Euclidean.
+    Y : ndarray (n, d), or DistanceTable
+        All points of the embedding, or their precomputed distances.
+    metric, embedding_metric : str
+        The distances in the data and in the embedding.
     rows : ndarray (m,)
         The points whose neighborhoods are measured: all n, or anchors.
     population : ndarray or AllRows
@@ -141,6 +141,7 @@ class View:
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"
+    embedding_metric: str = "euclidean"
     sample: RankSample | None = None
     origin: Any = None
     _cache: dict[Any, Any] = field(default_factory=dict, repr=False, compare=False)
@@ -203,6 +204,10 @@ class View:
         else:
             table = self.X if self.metric == "geodesic" else rows_of(self.X, ALL_ROWS)
         return Space.of(table, self.metric)
+
+    def embedding_space(self, places: IntArray | None = None) -> Space:
+        """Return the embedding (or some of its points) prepared for distances."""
+        return Space.of(self.Y if places is None else self.Y[places], self.embedding_metric)
 
     def features(self) -> FloatArray:
         """Return the coordinates of the population in the data, for a measure that needs all of them at once.
@@ -376,6 +381,7 @@ def neighbor_pass(
     leave_one: Sequence[int] = (),
     n_jobs: int | None = None,
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
 ) -> dict[str, View]:
     """Compute the neighbors and cross ranks of all rows, and return a view of each embedding.
 
@@ -397,8 +403,8 @@ def neighbor_pass(
         Numbers of neighbors for which each single point can be left out afterwards without another pass.
     n_jobs : int, optional
         Threads; the result does not depend on it.
-    metric : str
-        The distance in the data.
+    metric, embedding_metric : str
+        The distances in the data and in the embeddings.
 
     Notes
     -----
@@ -412,7 +418,7 @@ def neighbor_pass(
     ks = np.unique([k for k in leave_one if k <= n - 2]).astype(np.int64)
     k_stored = max(k_stored, *ks + 1) if len(ks) else k_stored
     space = Space.of(X, metric)
-    spaces = {name: Space.of(Y) for name, Y in embeddings.items()} if ranks else {}
+    spaces = {name: Space.of(Y, embedding_metric) for name, Y in embeddings.items()} if ranks else {}
     data = _empty_lists(len(rows), k_stored, 0, groups, (0, n))
     lists = {name: _empty_lists(len(rows), k_stored, k_stored, groups, (len(ks), n)) for name in spaces}
 
@@ -448,6 +454,7 @@ def neighbor_pass(
             else {},
             n_jobs=n_jobs,
             metric=metric,
+            embedding_metric=embedding_metric,
             _data_cache=data_cache,
         )
     return views

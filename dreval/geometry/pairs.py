@@ -394,7 +394,7 @@ def measured_pairs(view: View) -> Pairs | None:
 def _compute_pairs(view: View) -> Pairs:
     """Return the pairs of the data, with their distances in the embedding."""
     table: Pairs = view.cached_per_data(("pairs", view.seed), lambda: _pairs_in_data(view))
-    space = anchored_spaces(view)[1] if table.ordered else Space.of(view.Y)
+    space = anchored_spaces(view)[1] if table.ordered else view.embedding_space()
     return replace(table, embedding=_distances(space, view, table.ends))
 
 
@@ -691,7 +691,7 @@ def triplets(view: View, n_sampled: int) -> Triplets:
         )
         loops.agreeing(x, y, share, used)
         return Triplets(share, used, is_sampled, np.empty(0))
-    X, Y = view.data_space().points, Space.of(view.Y).points
+    X, Y = view.data_space().points, view.embedding_space().points
     stay = np.zeros(n, np.bool_)
     stay[view.population] = True
 

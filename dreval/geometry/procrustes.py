@@ -17,7 +17,6 @@ from dreval._random import stream
 from dreval.errors import InputError
 from dreval.geometry.blocks import View, near_rows, per_view
 from dreval.geometry.distances import (
-    Space,
     compact,
     gather,
     group_width,
@@ -486,7 +485,7 @@ def broken_edges(view: View, k: int) -> IntArray:
     left = np.repeat(view.rows, k)
     right = view.nearest_data[:, :k].reshape(-1).astype(np.int64)
     pairs = np.unique(np.sort(np.column_stack([left, right]), axis=1), axis=0)
-    data, embedding = (space.listed(*pairs.T, view.n_jobs) for space in (view.data_space(), Space.of(view.Y)))
+    data, embedding = (space.listed(*pairs.T, view.n_jobs) for space in (view.data_space(), view.embedding_space()))
     with np.errstate(divide="ignore", invalid="ignore"):
         stretch = np.log(embedding) - np.log(data)
     finite = stretch[np.isfinite(stretch)]

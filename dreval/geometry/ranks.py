@@ -56,7 +56,8 @@ def with_extra_neighbor(view: View, k: int, ranks: bool = True) -> View:
         return view
 
     def compute() -> View:
-        options: dict[str, Any] = {"leave_one": (k,), "n_jobs": view.n_jobs, "metric": view.metric}
+        options: dict[str, Any] = {"leave_one": (k,), "n_jobs": view.n_jobs}
+        options |= {"metric": view.metric, "embedding_metric": view.embedding_metric}
         return make_view(view.X, view.Y[view.population], k, ranks, part=view.population, **options)
 
     extended: View = view.cached(("extra neighbor", k, ranks), compute)
@@ -372,7 +373,7 @@ def tie_bounds(view: View, k: int) -> Extremes:
         return Extremes(rows, out[:, 0:2], out[:, 2:4], out[:, 4:6])
     positions = np.full(len(view.Y), -1)
     positions[view.population] = np.arange(view.n)
-    data, embedding = view.data_space(view.population), Space.of(view.Y[view.population])
+    data, embedding = view.data_space(view.population), view.embedding_space(view.population)
 
     def run_block(block: slice) -> None:
         points = positions[view.rows[rows[block]]]
@@ -855,7 +856,7 @@ def _pass(
     rows, codes = np.searchsorted(population, view.rows), codes[population].astype(np.int32)
     sizes = [len(population) - int(np.sum(codes == drop)) for drop in drops]
     weights, kinds = _weight_table(sizes, len(population))
-    data, spaces = view.data_space(population), [Space.of(Y[population]) for Y in embeddings]
+    data, spaces = view.data_space(population), [Space.of(Y[population], view.embedding_metric) for Y in embeddings]
     counts = np.zeros((len(spaces), len(drops), 3, len(population)), np.int64)
     sums, lock = np.zeros((len(spaces), len(drops), len(rows))), Lock()
     tied = np.zeros((len(spaces), len(rows)), np.bool_)
@@ -903,7 +904,7 @@ def tied_corankings(view: View) -> tuple[Coranking, Coranking]:
     if not len(rows):
         return usual, usual
     points, n = np.searchsorted(population, view.rows[rows]), len(population)
-    data, embedding = view.data_space(population), Space.of(view.Y[population])
+    data, embedding = view.data_space(population), view.embedding_space(population)
     (weights, kinds), codes, drops = _weight_table([n], n), np.zeros(n, np.int32), np.array([-1])
     counts, sums, lock = np.zeros((3, 1, 3, n), np.int64), np.zeros((3, 1, len(rows))), Lock()
 
@@ -979,6 +980,7 @@ def coranking_cells(
     *,
     rows: IntArray | None = None,
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
     n_jobs: int | None = None,
 ) -> IntArray:
     """Count the pairs of points by the cells of their rank in the data and of their rank in the embedding.
@@ -996,8 +998,8 @@ def coranking_cells(
         Cell i holds the ranks from ``edges[i]`` to ``edges[i + 1] - 1``.
     rows : (m,) array of int, optional
         The points i of the pairs; all by default.
-    metric : str
-        The distance in the data; that in the embedding is Euclidean.
+    metric, embedding_metric : str
+        The distances in the data and in the embedding.
     n_jobs : int, optional
         Threads.
 
@@ -1023,7 +1025,7 @@ def coranking_cells(
     array([[3, 0],
            [0, 3]])
     """
-    data, embedding = Space.of(X, metric), Space.of(np.asarray(Y, np.float64))
+    data, embedding = Space.of(X, metric), Space.of(np.asarray(Y, np.float64), embedding_metric)
     n, cells = data.n, len(edges) - 1
     rows = np.arange(n) if rows is None else rows
     cell_of = np.searchsorted(edges, np.arange(1, n), side="right") - 1

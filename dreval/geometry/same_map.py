@@ -71,12 +71,14 @@ def data_among(data: Data, embedded: Mapping[str, Any]) -> tuple[str, ...]:
     Euclidean, a Procrustes disparity from them below 1e-12. Other distances change under the transformations that
     do not change the disparity. An equal number of columns alone does not make an embedding the data.
     """
-    same = same_map if data.metric == "euclidean" else same_values
+    same = same_map if data.metric == data.embedding_metric == "euclidean" else same_values
     return tuple(name for name, Y in embedded.items() if same_values(data.table, Y) or same(data.table, Y))
 
 
-def equal_maps(embedded: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
+def equal_maps(embedded: Mapping[str, Any], metric: str = "euclidean") -> tuple[tuple[str, ...], ...]:
     """Return groups of embeddings with the same coordinates, or equal up to a similarity transformation.
+
+    Under another metric of the embeddings than the Euclidean one only the same values count.
 
     Examples
     --------
@@ -92,7 +94,7 @@ def equal_maps(embedded: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
         for group in groups:
             reference = candidates[group[0]]
             similar = reference.shape == Y.shape and _similar_profiles(profiles[name], profiles[group[0]])
-            if similar and (same_values(reference, Y) or same_map(reference, Y)):
+            if similar and (same_values(reference, Y) or (metric == "euclidean" and same_map(reference, Y))):
                 group.append(name)
                 break
         else:

@@ -25,7 +25,7 @@ from dreval.geometry.distances import (
     within_single,
 )
 from dreval.inputs.directions import ANGULAR, direction_cells, has_near_rows, has_rows_near
-from dreval.inputs.features import AllRows, PermutedRows, is_sparse, row_blocks, rows_of
+from dreval.inputs.features import AllRows, DistanceTable, PermutedRows, is_sparse, row_blocks, rows_of
 from dreval.inputs.stored import Chunk, as_lazy, blockwise, is_lazy, on_workers, worker_slices
 
 # Neighbors and ranks of some points (anchors) among all points of a table that is read by row blocks, exactly.
@@ -470,6 +470,7 @@ def anchored_pass(
     sample: np.random.Generator | None = None,
     n_jobs: int | None = None,
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
 ) -> dict[str, View]:
     """Return a view of every embedding from some rows, by two passes over row blocks of all tables.
 
@@ -490,8 +491,8 @@ def anchored_pass(
         Samples points of each anchor, whose ranks in both spaces are also computed (``View.sample``).
     n_jobs : int, optional
         Threads; the result does not depend on it.
-    metric : str
-        The distance in the data.
+    metric, embedding_metric : str
+        The distances in the data and in the embeddings.
 
     Notes
     -----
@@ -502,7 +503,8 @@ def anchored_pass(
     n, k_searched = X.shape[0], min(k + 1, X.shape[0] - 1)
     data = AnchoredSpace(X, rows, metric, X if is_lazy(X) else None)
     lazy = {name: Y if is_lazy(Y) else as_lazy(Y, X) if is_lazy(X) else None for name, Y in embeddings.items()}
-    maps = {name: AnchoredSpace(Y, rows, lazy=lazy[name]) for name, Y in embeddings.items()} if ranks else {}
+    tables = {name: _readable(Y) for name, Y in embeddings.items()} if ranks else {}
+    maps = {name: AnchoredSpace(Y, rows, embedding_metric, lazy[name]) for name, Y in tables.items()}
     spaces: dict[Any, AnchoredSpace] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), k_searched) for name in spaces}
     if k:
@@ -547,6 +549,7 @@ def anchored_pass(
             else None,
             n_jobs=n_jobs,
             metric=metric,
+            embedding_metric=embedding_metric,
             _data_cache=data_cache,
             _cache={SPACE_KEY: maps[name]} if maps else {},
         )
@@ -576,8 +579,13 @@ SPACE_KEY = "space of the anchors"
 def anchored_spaces(view: View) -> tuple[AnchoredSpace, AnchoredSpace]:
     """Return data and embedding of a view as spaces of its anchors."""
     data = view.cached_per_data(SPACE_KEY, lambda: AnchoredSpace(view.X, view.rows, view.metric))
-    embedding = view.cached(SPACE_KEY, lambda: AnchoredSpace(view.Y, view.rows))
+    embedding = view.cached(SPACE_KEY, lambda: AnchoredSpace(_readable(view.Y), view.rows, view.embedding_metric))
     return data, embedding
+
+
+def _readable(Y: Any) -> Any:
+    """Return a table of an embedding whose rows can be read: of distances the matrix."""
+    return np.asarray(Y) if isinstance(Y, DistanceTable) else Y
 
 
 def _single_decides(centered: FloatArray) -> bool:

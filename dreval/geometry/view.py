@@ -58,6 +58,7 @@ def make_views(
     leave_one: Sequence[int] = (),
     variables: Mapping[str, Any] | None = None,
     metric: str = "euclidean",
+    embedding_metric: str = "euclidean",
     seed: int = 0,
     n_jobs: int | None = None,
 ) -> dict[str, View]:
@@ -67,8 +68,8 @@ def make_views(
     ----------
     X : table (n, p), or (n, n) distances or neighbor lists
         The data.
-    embedded : mapping of name to table (n, d)
-        The coordinates.
+    embedded : mapping of name to table (n, d), or to DistanceTable
+        The coordinates, or where ``embedding_metric`` is "precomputed" their distances.
     reads : Reads
         The neighbors and ranks that are read from the views.
     rows : ndarray (m,), optional
@@ -81,8 +82,8 @@ def make_views(
         Numbers of neighbors for which each single point can be left out afterwards without another pass.
     variables : mapping, optional
         Labels, latent variables and batch of the points.
-    metric : str
-        The distance in the data.
+    metric, embedding_metric : str
+        The distances in the data and in the embeddings.
     seed : int
         Root seed of all that is drawn from the views.
     n_jobs : int, optional
@@ -90,7 +91,7 @@ def make_views(
     """
     n = X.shape[0] if part is None else len(part)
     rows = np.arange(n) if rows is None else np.asarray(rows, np.int64)
-    settings: dict[str, Any] = {"n_jobs": n_jobs, "metric": metric}
+    settings: dict[str, Any] = {"n_jobs": n_jobs, "metric": metric, "embedding_metric": embedding_metric}
     has_pass = True
     if is_streamed(n, len(rows)) and (part is None or metric not in ("precomputed", "neighbors")):
         if part is not None:
@@ -105,7 +106,8 @@ def make_views(
         if metric == "geodesic" and reads.k and part is None:
             X.compute(rows)
         X = _in_memory(X, metric) if part is None else take(_in_memory(X, metric), part, metric)
-        embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
+        if embedding_metric != "precomputed":
+            embedded = {name: np.asarray(Y, np.float64) for name, Y in embedded.items()}
         has_pass = reads.k > 0
         settings |= {"k": max(reads.k, 1), "ranks": reads.ranks and has_pass}
         if has_pass and len(rows) < n > MIN_STREAMED_POINTS and groups is None and not len(leave_one):
@@ -139,7 +141,8 @@ def view_without_group(view: View, group: int, k: int) -> View:
     codes = view.groups.codes if view.groups else np.full(len(view.Y), -1)
     stay, rows = view.population[codes[view.population] != group], view.rows[codes[view.rows] != group]
     options: dict[str, Any] = {"ranks": view.data_rank.size > 0, "rows": np.searchsorted(stay, rows), "part": stay}
-    recomputed = make_view(view.X, view.Y[stay], k, n_jobs=view.n_jobs, metric=view.metric, **options)
+    options |= {"metric": view.metric, "embedding_metric": view.embedding_metric}
+    recomputed = make_view(view.X, view.Y[stay], k, n_jobs=view.n_jobs, **options)
     return view_of_part(view, recomputed, stay)
 
 
@@ -174,7 +177,7 @@ def _of_labeled(view: View, codes: IntArray) -> View:
         groups.codes[np.argsort(view.groups.codes[stay], kind="stable")] = np.arange(len(stay)) % groups.count
     return make_view(
         view.X,
-        PermutedRows(view.Y, stay),
+        view.Y[stay] if view.embedding_metric == "precomputed" else PermutedRows(view.Y, stay),
         min(view.nearest_data.shape[1], len(stay) - 1),
         view.data_rank.size > 0,
         rows=np.searchsorted(stay, view.rows[codes[view.rows] >= 0]),
@@ -183,6 +186,7 @@ def _of_labeled(view: View, codes: IntArray) -> View:
         leave_one=list(view.rank_penalties_without_point),
         variables={**view.variables(stay), "labels": codes[stay]},
         metric=view.metric,
+        embedding_metric=view.embedding_metric,
         seed=view.seed,
         n_jobs=view.n_jobs,
     )

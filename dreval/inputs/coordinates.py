@@ -12,12 +12,14 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, IntArray
-from dreval._check_arrays import EXACT_MAGNITUDE, check_magnitude, check_spread
+from dreval._check_arrays import EXACT_MAGNITUDE, check_finite, check_magnitude, check_spread
 from dreval.errors import Hint, InputError
-from dreval.inputs.data import MIN_TRANSPOSED, Data, transposed
+from dreval.inputs.data import MIN_TRANSPOSED, Data, order_distances, transposed
 from dreval.inputs.features import (
     PermutedRows,
     TableSummary,
+    check_distances,
+    describe_distances,
     digest_of,
     frame_numbers,
     frame_table,
@@ -107,6 +109,26 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
         values = PermutedRows(values, order) if isinstance(values, LazyTable) else np.ascontiguousarray(values[order])
     sha256 = "" if not uncopied else summary.sha256 if order is None else digest_of(values)
     return Coordinates(values, sha256, summary.all_equal, (*raw.notes, *notes, *row_notes))
+
+
+def read_distances(raw: UnpackedTable, data: Data, argument: str, ids: Any = None) -> Coordinates:
+    """Return the distances of an embedding, (n, n), in a table that was passed, and notes on their order."""
+    if is_sparse(raw.matrix):
+        hint = "Pass a dense (n, n) array: missing entries would count as 0."
+        raise InputError(argument, "must hold all pairwise distances", "a sparse matrix", hint)
+    raw, notes = order_distances(raw, argument)
+    named = separate_ids(raw, ids, data, argument)
+    values = frame_numbers(named.frame, argument, "Pass a table of distances only.")
+    check_finite(values, argument)
+    order, row_notes = align(
+        len(values), named.ids, data, argument,
+        ids_given=named.ids_passed, reserve=raw.reserve, unused_names=named.unused_names,
+    )  # fmt: skip
+    values = check_distances(values, argument, "embedding_metric")
+    check_magnitude(float(values.max()), argument)
+    values = values if order is None else np.ascontiguousarray(values[np.ix_(order, order)])
+    zero_notes = describe_distances(values)
+    return Coordinates(values, "", bool((values == 0).all()), (*raw.notes, *notes, *zero_notes, *row_notes))
 
 
 def _check_orientation(Y: Any, ids: pd.Index[Any] | None, data: Data, argument: str) -> None:

@@ -118,6 +118,8 @@ class Data:
         All columns of the points that came with an AnnData object.
     palettes : mapping of str to mapping of str to str
         Colors of the classes of columns of ``obs``, and of the labels, as "labels".
+    embedding_metric : str
+        Metric of the embeddings of these data.
     """
 
     table: Any
@@ -143,6 +145,7 @@ class Data:
     network: Any = None
     geodesics: Any = None
     graph_neighbors: int | None = None
+    embedding_metric: str = "euclidean"
 
     @property
     def n(self) -> int:
@@ -391,7 +394,7 @@ def as_data(
         raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
-    raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
+    raw, square_notes = order_distances(raw) if metric == "precomputed" else (raw, ())
     network = None
     if metric == "geodesic" and raw.extra is None and is_network(raw.stored):
         network, network_notes = as_network(raw.stored, "data")
@@ -622,7 +625,7 @@ def _square_notes(table: Any, pairs: bool) -> Notes:
     return (note(code),)
 
 
-def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
+def order_distances(raw: UnpackedTable, argument: str = "data") -> tuple[UnpackedTable, Notes]:
     """Return distances in memory with columns in the order of the rows, if both have the same names, and a note."""
     if isinstance(raw.matrix, LazyTable) and not raw.matrix.sparse:
         raw = replace(raw, frame=pd.DataFrame(raw.matrix.whole, columns=raw.columns), matrix=None)
@@ -635,7 +638,7 @@ def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
     if len(rows) != len(columns) or not (rows.is_unique and columns.is_unique and rows.isin(columns).all()):
         received = f"{int(rows.isin(columns).sum())} of {len(rows)} names of rows among the {len(columns)} of columns"
         hint = "Give rows and columns the same names, or pass a plain array."
-        raise InputError("data", "must have the same names in rows and columns of distances", received, hint)
+        raise InputError(argument, "must have the same names in rows and columns of distances", received, hint)
     frame = raw.frame.iloc[:, columns.get_indexer(rows)]
     return replace(raw, frame=frame), (note("distances.ordered"),)
 

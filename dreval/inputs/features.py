@@ -383,8 +383,10 @@ def check_signs(D: FloatArray, argument: str, requirement: str, hint: str) -> No
         raise InputError(argument, requirement, received, hint)
 
 
-def check_distances(D: FloatArray, argument: str) -> FloatArray:
+def check_distances(D: FloatArray, argument: str, keyword: str = "metric") -> FloatArray:
     """Return a matrix of distances, checked and made exactly symmetric, with a diagonal of exactly 0.
+
+    ``keyword`` is the argument that says that they are distances.
 
     Entries below 1e-12 of the largest become 0: distances computed as 1 - cos or from products are not more exact, and
     such entries would dominate relative errors. Negative entries and entries on the diagonal become 0 too, if they are
@@ -399,7 +401,7 @@ def check_distances(D: FloatArray, argument: str) -> FloatArray:
             argument, requirement, f"a vector of {len(D)}, as of all pairs of {points} points", f"{square_hint}."
         )
     if D.shape[0] != D.shape[1]:
-        raise InputError(argument, requirement, f"shape {D.shape}", f'{hint}, or metric="euclidean" for points.')
+        raise InputError(argument, requirement, f"shape {D.shape}", f'{hint}, or {keyword}="euclidean" for points.')
     check_signs(D, argument, requirement, hint)
     if np.abs(D - D.T).max() > MAX_ASYMMETRY * D.max():
         raise InputError(
@@ -518,21 +520,21 @@ def check_no_graph(rows: Any, n: int, argument: str) -> None:
     )
 
 
-def check_defined(X: FloatArray, metric: str, argument: str) -> None:
-    """Raise an error for an array with rows for which a metric is not defined."""
+def check_defined(X: FloatArray, metric: str, argument: str, keyword: str = "metric") -> None:
+    """Raise an error for an array with rows for which a metric, passed as ``keyword``, is not defined."""
     constant = (X == X[:, :1]).all(axis=1)
-    check_rows_for(metric, np.flatnonzero(constant & (X[:, 0] == 0)), np.flatnonzero(constant), argument)
+    check_rows_for(metric, np.flatnonzero(constant & (X[:, 0] == 0)), np.flatnonzero(constant), argument, keyword)
 
 
-def check_rows_for(metric: str, empty: IntArray, constant: IntArray, argument: str) -> None:
+def check_rows_for(metric: str, empty: IntArray, constant: IntArray, argument: str, keyword: str = "metric") -> None:
     """Raise an error for rows for which a metric is not defined: rows of zeros, or constant rows."""
     undefined = {"cosine": empty, "correlation": constant}.get(metric, empty[:0])
     if len(undefined):
         what = "row of zeros" if metric == "cosine" else "constant row"
         n_more = len(undefined) - 1
         further = f", and {n_more} more such row{'s' if n_more > 1 else ''}" if n_more else ""
-        requirement, received = f"must have no {what} with metric={metric!r}", f"row {int(undefined[0])}{further}"
-        raise InputError(argument, requirement, received, "Drop such rows, or use metric='euclidean'.")
+        requirement, received = f"must have no {what} with {keyword}={metric!r}", f"row {int(undefined[0])}{further}"
+        raise InputError(argument, requirement, received, f"Drop such rows, or use {keyword}='euclidean'.")
 
 
 # One pass over a table of numbers by blocks of rows: errors, notes, and the hash of its cells.
@@ -601,6 +603,38 @@ class PermutedRows:
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
         return np.asarray(self[:], dtype)
+
+
+@dataclass(frozen=True)
+class DistanceTable:
+    """The distances between all points of an embedding; a selection of points selects rows and columns alike.
+
+    ``order`` holds the points, as positions in ``values``; no selection makes a copy.
+    """
+
+    values: FloatArray
+    order: Any
+
+    @classmethod
+    def of(cls, values: Any) -> DistanceTable:
+        """Return the table of a square array."""
+        return cls(np.asarray(values, np.float64), AllRows(len(values)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of points, twice."""
+        return len(self.order), len(self.order)
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    def __getitem__(self, points: Any) -> DistanceTable:
+        return DistanceTable(self.values, self.order[points])
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> npt.NDArray[Any]:
+        if isinstance(self.order, AllRows):
+            return np.asarray(self.values, dtype)
+        return np.asarray(self.values[np.ix_(self.order, self.order)], dtype)
 
 
 def read_blocks(table: Any) -> Iterator[tuple[slice, Any]]:

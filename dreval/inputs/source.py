@@ -49,7 +49,7 @@ from dreval.errors import (
     UserCode,
     warn,
 )
-from dreval.inputs.coordinates import read_coordinates
+from dreval.inputs.coordinates import read_coordinates, read_distances
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import UnpackedTable, chosen_layer, unpack
 from dreval.inputs.kinds import Kind, kind_of, nearest_file, split_member
@@ -637,7 +637,11 @@ def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
     """Return coordinates computed elsewhere as a source, in the row order of the data."""
-    coordinates = read_coordinates(_coordinate_table(value, argument, data, layer), data, argument, ids)
+    table = _coordinate_table(value, argument, data, layer)
+    if data.embedding_metric == "precomputed":
+        distances = read_distances(table, data, argument, ids)
+        return CoordinateSource(name, distances.values, notes=distances.notes)
+    coordinates = read_coordinates(table, data, argument, ids)
     check_columns(coordinates.values, argument)
     notes = (*coordinates.notes, *embedding_notes(coordinates.one_place, argument))
     return CoordinateSource(name, coordinates.values, sha256=coordinates.sha256, notes=notes)
@@ -776,6 +780,10 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     if data.network is not None and source.can_embed and source.recording is None:
         hint = "Pass the coordinates of its embedding."
         raise UndefinedMeasure(argument, "must be coordinates where the data are a network", source.what, hint)
+    if data.embedding_metric == "precomputed" and not isinstance(source, CoordinateSource):
+        requirement = "must be a matrix of distances with embedding_metric='precomputed'"
+        hint = "Pass the distances (n, n) of its coordinates, or leave embedding_metric out."
+        raise InputError(argument, requirement, source.what, hint)
     return source.with_metric(data.metric) if source.can_embed and source.recording is None else source
 
 

@@ -21,7 +21,16 @@ from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UserCode, 
 from dreval.glossary import METRICS, printable
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
-from dreval.inputs.features import PermutedRows, check_places, digest_of, is_sparse, read_blocks
+from dreval.inputs.directions import ANGULAR
+from dreval.inputs.features import (
+    DistanceTable,
+    PermutedRows,
+    check_defined,
+    check_places,
+    digest_of,
+    is_sparse,
+    read_blocks,
+)
 from dreval.inputs.files import as_numpy, as_pandas
 from dreval.inputs.kinds import Kind, kind_of
 from dreval.inputs.variables import HasRows, LabelVector, Rows
@@ -163,6 +172,18 @@ def check_columns(points: Any, argument: str) -> None:
     if d > n:
         hint = "Transpose it: rows are points, columns are components."
         raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", hint)
+
+
+def check_metric_of_embedding(Y: Any, metric: str, argument: str) -> None:
+    """Raise an error for an embedding with rows for which the metric of the embeddings is not defined."""
+    if metric in ANGULAR:
+        for _, block in read_blocks(Y):
+            check_defined(block, metric, argument, "embedding_metric")
+
+
+def for_views(embedded: Mapping[str, Any], metric: str) -> dict[str, Any]:
+    """Return embeddings as views read them by the metric of the embeddings."""
+    return {name: DistanceTable.of(Y) if metric == "precomputed" else Y for name, Y in embedded.items()}
 
 
 def embedding_notes(one_place: bool, argument: str) -> Notes:

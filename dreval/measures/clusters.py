@@ -533,7 +533,8 @@ def _walk_neighbors(view: View, points: IntArray, k: int) -> tuple[np.ndarray, n
         place[points] = np.arange(len(points))
         data, embedding = (place[near[:, :k]] for near in lists)
         return data, embedding
-    options: dict[str, Any] = {"part": points, "n_jobs": view.n_jobs, "metric": view.metric}
+    options: dict[str, Any] = {"part": points, "n_jobs": view.n_jobs}
+    options |= {"metric": view.metric, "embedding_metric": view.embedding_metric}
     among_points = make_view(view.X, view.Y[points], min(k, len(points) - 1), **options)
     return among_points.nearest_data[:, :k], among_points.nearest_embedding[:, :k]
 

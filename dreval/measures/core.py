@@ -32,7 +32,7 @@ from dreval.cards import Card, defaults, register
 from dreval.errors import ApproximationWarning, DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import VARIABLES, View, per_view
-from dreval.geometry.distances import Space
+from dreval.geometry.distances import take
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
@@ -41,7 +41,7 @@ from dreval.glossary import DIRECTIONS, METRICS, Described
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import Kind, kind_of, split_member
 from dreval.inputs.source import as_source, warn_of_columns
-from dreval.inputs.source_kinds import check_columns
+from dreval.inputs.source_kinds import check_columns, check_metric_of_embedding, for_views
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.base import read_only
 from dreval.records.notes import Notes, note
@@ -66,6 +66,8 @@ def signature(card: Any) -> inspect.Signature:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
         if "features" not in card.needs:
             parameters.append(inspect.Parameter("graph_neighbors", keyword, default="auto"))
+    if card.uses_embedding_metric:
+        parameters.append(inspect.Parameter("embedding_metric", keyword, default="euclidean"))
     if "pairs" in card.needs or not RANDOM_PARTS.keys().isdisjoint(card.parameters):
         parameters.append(inspect.Parameter("random_state", keyword, default=None))
     if card.ties is not None:
@@ -319,6 +321,11 @@ class MeasureCard(Card):
         """Whether it depends on distances in the data, and so on their metric."""
         return not {"neighbors", "ranks", "full_ranks", "pairs"}.isdisjoint(self.needs)
 
+    @property
+    def uses_embedding_metric(self) -> bool:
+        """Whether it reads only distances of the embedding, so that these may be of any metric."""
+        return self.uses_metric and {"coordinates", "features"}.isdisjoint(self.needs)
+
     def limits(self, n: int) -> tuple[float, float]:
         """Return the range of the contribution of one of n points; infinite where there is no bound."""
         if self.contributions is None:
@@ -356,6 +363,13 @@ class MeasureCard(Card):
         requirement = "must not be 'neighbors' for measures that need ranks of points that are in no list"
         hint = f"{self.name}(..., ties='bounds') returns bounds. " * (self.list_bounds is not None) + LISTS_HINT
         raise UndefinedMeasure("metric", requirement, f"lists of {length} or more of {view.n - 1} neighbors", hint)
+
+    def check_embedding_metric(self, metric: str) -> None:
+        """Raise an error where the measure reads coordinates of the embedding, which only "euclidean" has."""
+        if metric != "euclidean" and not self.uses_embedding_metric:
+            requirement = f"must be 'euclidean' for {self.name}, which reads the coordinates of the embedding"
+            hint = "Leave it out, or choose a measure of ranks or distances, such as trustworthiness."
+            raise UndefinedMeasure("embedding_metric", requirement, repr(metric), hint)
 
     def metric_notes(self, metric: str) -> Notes:
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""
@@ -547,16 +561,21 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     """
     metric = check_one_of(arguments.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
+    embedding_metric = check_one_of(
+        arguments.get("embedding_metric", "euclidean"), METRICS, "embedding_metric", aliases=True
+    )
     table = arguments["X"] if card.reads_data else _coordinates_only(arguments["Y"])
     variables = {name: arguments.get(name) for name in VARIABLE_HINTS}
     data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
     data = with_geodesics(data, arguments.get("graph_neighbors", "auto"), arguments.get("n_jobs"))
+    data = replace(data, embedding_metric=embedding_metric)
     for name in card.variables:
         if getattr(data, name) is None:
             raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
     if card.reads_data:
         source = as_source(arguments["Y"], "Y", data)
         Y, notes = source.noted_coordinates(data)
+        check_metric_of_embedding(Y, embedding_metric, source.argument)
         notes = (*source.notes, *notes)
         warn_of_columns(notes, {source.argument: "Y"})
         warn_of_guesses((*data.notes, *notes), {source.argument: "Y", "data": "X"})
@@ -574,6 +593,8 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     needs_pass = "ranks" in card.needs or "neighbors" in card.needs
     variables = {name: variable for name, variable in data.variables().items() if name in card.needs}
     options: dict[str, Any] = {"variables": variables, "metric": metric, "n_jobs": arguments.get("n_jobs")}
+    options["embedding_metric"] = embedding_metric
+    Y = for_views({"": Y}, embedding_metric)[""]
     if "random_state" in arguments:
         options["seed"] = root_seed(check_random_state(arguments["random_state"]))
     return make_view(data.space, Y, k if needs_pass else 0, "ranks" in card.needs, **options)
@@ -601,7 +622,8 @@ def _labeled(card: MeasureCard, data: Data, Y: FloatArray) -> tuple[Data, FloatA
     warn(InputWarning(note("labels.partly", card.name, labeled=len(stay), n=data.n)))
     labels = replace(labels, codes=labels.codes[stay])
     batch = None if data.batch is None else replace(data.batch, codes=data.batch.codes[stay])
-    return replace(data.at(stay), labels=labels, batch=batch), Y[stay]
+    Y = take(Y, stay, data.embedding_metric)
+    return replace(data.at(stay), labels=labels, batch=batch), Y
 
 
 # The chance level of a measure: its mean over permutations of the embedding's rows, in closed form or sampled.
@@ -671,7 +693,7 @@ def has_valid_closed_form(
     """
     if not card.has_closed_chance or not card.orders_ties or view.streamed:
         return card.has_closed_chance
-    k = int(parameters.get("n_neighbors", 0))
+    k = int(parameters.get("n_neighbors", 1))
     counted = {"all": slice(None), "first": slice(k), "edge": slice(k - 1, k)}[card.counted]
     return not ties_of(view, tie_rows)[counted].any()
 
@@ -724,7 +746,7 @@ def ties_of(view: View, count: int = MAX_TIE_ROWS) -> npt.NDArray[np.bool_]:
     rows = np.arange(view.n)
     if view.n > count:
         rows = np.sort(stream(view.seed, "rows for ties").choice(view.n, count, replace=False))
-    return tied_ranks(Space.of(view.Y[view.population]), rows)
+    return tied_ranks(view.embedding_space(view.population), rows)
 
 
 @per_view
@@ -741,7 +763,8 @@ def _restricted(view: View, count: int, b: int) -> View:
 def _with_ranks(view: View, k: int) -> View:
     """Compute ranks of the population from the rows of the view; O(m n (p + d)) time for m rows."""
     points = view.population
-    options: dict[str, Any] = {"metric": view.metric, "n_jobs": view.n_jobs, "seed": view.seed}
+    options: dict[str, Any] = {"metric": view.metric, "embedding_metric": view.embedding_metric}
+    options |= {"n_jobs": view.n_jobs, "seed": view.seed}
     options |= {"rows": np.searchsorted(points, view.rows), "part": points, "variables": view.variables(points)}
     return make_view(view.X, view.Y[points], k, **options)
 

@@ -13,7 +13,6 @@ from dreval._check import DEFAULT_NEIGHBORS, check_float, check_int
 from dreval._parallel import run_blocks
 from dreval.errors import UndefinedMeasure
 from dreval.geometry.blocks import View, sample_points
-from dreval.geometry.distances import Space
 from dreval.geometry.graphs import spanning_tree
 from dreval.geometry.pairs import (
     Estimate,
@@ -181,7 +180,7 @@ def distance_order_correlation(view: View, share: float = 0.5) -> FloatArray:
         requirement = "must be all points, or of at most 50,000, for distance_order_correlation"
         received = f"{len(view.rows)} of {view.n} points"
         raise UndefinedMeasure("anchors", requirement, received, "Use a subset of points.")
-    data, embedding = view.data_space(view.population), Space.of(view.Y[view.population])
+    data, embedding = view.data_space(view.population), view.embedding_space(view.population)
     at = view.within(view.rows)
     n, correlations = view.n, np.zeros(len(view.rows))
     m = min(n - 1, max(2, math.floor(share * n)))
@@ -573,7 +572,7 @@ def spanning_tree_distance(view: View) -> Estimate:
 
 def _tree_difference(view: View, points: np.ndarray) -> float:
     """Return the mean absolute difference for some points; lengths that are all 0 stay 0."""
-    x, y = (np.sort(spanning_tree(space)[1]) for space in (view.data_space(points), Space.of(view.Y[points])))
+    x, y = (np.sort(spanning_tree(space)[1]) for space in (view.data_space(points), view.embedding_space(points)))
     return float(np.abs(x / (x.mean() or 1.0) - y / (y.mean() or 1.0)).mean())
 
 
@@ -907,7 +906,7 @@ def topographic_product(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> tup
     k = n_neighbors
     total, coincide = np.zeros((len(view.rows), k)), np.zeros(len(view.rows), bool)
     rows = np.repeat(view.rows, k)
-    for space in (view.data_space(), Space.of(view.Y)):
+    for space in (view.data_space(), view.embedding_space()):
         lists = (view.nearest_embedding[:, :k], view.nearest_data[:, :k])
         D = np.hstack([space.listed(rows, near.reshape(-1), view.n_jobs).reshape(-1, k) for near in lists])
         zero = D == 0

@@ -13,7 +13,6 @@ import numpy.typing as npt
 from dreval._check import DEFAULT_NEIGHBORS
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, per_view
-from dreval.geometry.distances import Space
 from dreval.geometry.pairs import Estimate, left_out_anchors, rank_correlation
 from dreval.geometry.procrustes import (
     LocalParts,
@@ -214,7 +213,7 @@ def local_radius_correlation(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -
 @per_view
 def _radii(view: View, k: int) -> tuple[FloatArray, FloatArray]:
     """Return the distance from each row to its k-th neighbor in the data and in the embedding."""
-    spaces = (view.data_space(), view.nearest_data), (Space.of(view.Y), view.nearest_embedding)
+    spaces = (view.data_space(), view.nearest_data), (view.embedding_space(), view.nearest_embedding)
     x, y = (space.listed(view.rows, nearest[:, k - 1], view.n_jobs) for space, nearest in spaces)
     return x, y
 

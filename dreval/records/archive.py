@@ -302,8 +302,8 @@ class Field(NamedTuple):
 
 
 def _check_coordinates(array: npt.NDArray[Any], _: int) -> npt.NDArray[Any]:
-    """Return the coordinates of an embedding; raise if they are not finite floats."""
-    if array.dtype.kind != "f" or not array.size or not np.isfinite(array).all():
+    """Return the coordinates of an embedding, without a column of distances; raise if they are not finite floats."""
+    if array.dtype.kind != "f" or not len(array) or not np.isfinite(array).all():
         raise ValueError(f"the coordinates {describe(array)}, which are not finite floats")
     return array
 
@@ -348,7 +348,7 @@ def _sweep_values(rows: list[dict[str, Any]]) -> pd.DataFrame:
 _TEXTS = {"*": str}
 _RECIPE = {
     "dataset": str, "n": int, "p": (int, None), "data_sha256": str, "columns": ([str], None), "metric": str,
-    "graph_neighbors": (int, None), "header": (str, bool),
+    "graph_neighbors": (int, None), "embedding_metric": str, "header": (str, bool),
     "n_neighbors": [int], "anchors": (int, None), "random_state": int, "adjust": str, "versions": _TEXTS,
     "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
     "groups": {"name": str, "count": int, "smallest": int, "largest": int, "effective": float,

@@ -14,6 +14,7 @@ import pandas as pd
 
 from dreval._check import check_one_of
 from dreval.records.base import Record, Summary, TableRecord, read_only
+from dreval.records.cells import Cells, write_scores
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes, join_notes
 from dreval.records.provenance import reproducing_call
@@ -242,6 +243,25 @@ class Stability(MeasureRecord):
         ['y1', 'y2', 'agreement', 'local_variation']
         """
         return pd.concat([coordinates_frame(self.map), self.points], axis=1)
+
+    def to_anndata(self, adata: Cells, key_added: str = "dreval_stability", *, copy: bool = False) -> Cells:
+        """Write the values of points into ``adata.obs``, as ``dreval_stability_agreement``; see ``Results.to_anndata``.
+
+        The record has no names of points: the cells must be those of the data, in the same order.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4)) * [3, 2, 1, 1]
+        >>> result = dreval.stability(X, "pca", n_replicates=6, random_state=0)
+        >>> from types import SimpleNamespace  # stands in for an AnnData object
+        >>> names = pd.Index([str(i) for i in range(40)])
+        >>> cells = SimpleNamespace(obs=pd.DataFrame(index=names), obs_names=names, n_obs=40, uns={})
+        >>> list(result.to_anndata(cells).obs)[:2]
+        ['dreval_stability_agreement', 'dreval_stability_local_variation']
+        """
+        points = pd.DataFrame(index=range(len(self.map))) if self.points is None else self.points
+        return write_scores(points, self.recipe, adata, key_added, copy=copy)
 
     @overload
     def plot(

@@ -13,6 +13,7 @@ import pandas as pd
 from dreval._check import check_one_of
 from dreval.errors import InputError
 from dreval.records.base import Record, Summary, read_only
+from dreval.records.cells import Cells, write_scores
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Notes
 
@@ -229,6 +230,26 @@ class PointScores(Record):
         frame = coordinates_frame(self.coordinates)
         frame.insert(0, "id", np.arange(len(frame)))
         return frame.assign(**{name: getattr(self, name) for name in self.COLUMNS})
+
+    def to_anndata(self, adata: Cells, key_added: str = "dreval", *, copy: bool = False) -> Cells:
+        """Write the scores into ``adata.obs``, as ``dreval_anisotropy``; see ``Results.to_anndata``.
+
+        The record has no names of points: the cells must be those of the data, in the same order.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 2))
+        >>> from types import SimpleNamespace  # stands in for an AnnData object
+        >>> names = pd.Index([str(i) for i in range(60)])
+        >>> cells = SimpleNamespace(obs=pd.DataFrame(index=names), obs_names=names, n_obs=60, uns={})
+        >>> list(dreval.local_distortion(X, X * [2.0, 0.5]).to_anndata(cells).obs)[:2]
+        ['dreval_area', 'dreval_anisotropy']
+        """
+        scores = pd.DataFrame(
+            {name: values for name in self.tidy()["score"] if (values := getattr(self, name)).ndim == 1}
+        )
+        return write_scores(scores, self.recipe, adata, key_added, copy=copy)
 
     def tidy(self) -> pd.DataFrame:
         """Return one row for each score: its mean, minimum, median and maximum over the points that have it."""

@@ -1,12 +1,11 @@
-"""The record of an evaluation, and its export to AnnData."""
+"""The record of an evaluation."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -15,6 +14,7 @@ from dreval._check import check_bool, check_one_of, check_path, describe, did_yo
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
+from dreval.records.cells import Cells, write_to_anndata
 from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import (
     coordinates_frame,
@@ -28,7 +28,6 @@ from dreval.records.frames import (
     setting_names,
 )
 from dreval.records.notes import FAILURE, Note
-from dreval.records.provenance import to_plain
 from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
@@ -39,126 +38,6 @@ if TYPE_CHECKING:
     from dreval.records.comparison import Comparison
     from dreval.records.points import Shepard
     from dreval.records.tests import Certificate
-
-Cells = TypeVar("Cells")  # an AnnData object
-
-# Export to AnnData: columns of ``obs`` with the values of each cell, and one entry of ``uns``.
-
-
-def write_to_anndata(results: Results, adata: Cells, key_added: str = "dreval", *, copy: bool = False) -> Cells:
-    """Write the values of points into ``obs`` and the tables into ``uns``.
-
-    ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``Results.augment``; a measure
-    that was run with several settings has them behind the name, and a ``/`` in a name becomes ``_``. ``uns[key_added]``
-    holds the tidy table (``"table"``), the embedding and measure of each column of obs (``"columns"``) and the recipe
-    as JSON (``"recipe"``): all of it can be written to a ``.h5ad`` file. Values of an earlier call under the same key
-    are replaced.
-
-    Parameters
-    ----------
-    results : Results
-        The result of ``Evaluation.run``.
-    adata : AnnData
-        Cells are matched by ``obs_names``; cells that were not evaluated have missing values. Results of data without
-        names are matched by position, and need as many cells.
-    key_added : str
-        Beginning of the columns, and key of ``uns``.
-    copy : bool
-        Whether to write into a copy.
-
-    Returns
-    -------
-    AnnData
-        The object itself, changed in place; or its copy.
-
-    Raises
-    ------
-    InputError
-        If the object is not an AnnData object, is a view, lacks evaluated cells, or would get equal column names.
-
-    Notes
-    -----
-    O(n) time and memory for each column. A backed object is changed in memory; its ``write`` puts that into the file.
-    """
-    _check_object(adata, copy)
-    key = key_added
-    if not isinstance(key, str) or not key or "/" in key:
-        hint = "Choose a name such as 'dreval'."
-        raise InputError("key_added", "must be text without '/'", describe(key), hint)
-    order = _rows_of_points(results, adata)
-    columns = _columns(results, key)
-    target: Any = adata
-    if check_bool(copy, "copy"):
-        target = target.copy()
-    earlier = target.uns.get(key)
-    earlier_columns = earlier.get("columns") if hasattr(earlier, "get") else None
-    for column in [] if earlier_columns is None else earlier_columns["column"]:
-        if column in target.obs:
-            del target.obs[column]
-    for column, name, part in columns.itertuples(index=False):
-        values = np.full(target.n_obs, np.nan)
-        values[order] = results.of_all_points(name)[part].to_numpy(np.float64)
-        target.obs[column] = values
-    recipe = json.dumps(to_plain(results.recipe), ensure_ascii=False)
-    target.uns[key] = {"table": results.table, "columns": columns, "recipe": recipe}
-    return cast("Cells", target)
-
-
-def _check_object(adata: Any, copy: bool) -> None:
-    """Raise unless the object is an AnnData object that can be written into."""
-    if not all(hasattr(adata, name) for name in ("obs", "uns", "obs_names", "n_obs")):
-        raise InputError("adata", "must be an AnnData object", describe(adata), "Pass the object with the cells.")
-    if getattr(adata, "is_view", False) and not copy:
-        hint = "Pass copy=True, or adata.copy()."
-        raise InputError("adata", "must not be a view", "a view of another object", hint)
-    if getattr(adata, "isbacked", False) and copy:
-        hint = "Leave copy out, or pass adata.to_memory()."
-        raise InputError("copy", "must be False for an object stored in a file", "True", hint)
-
-
-def _rows_of_points(results: Results, adata: Any) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Return the row of each evaluated point among the cells."""
-    import pandas as pd
-
-    n = int(results.recipe["n"])
-    if results.ids is None:
-        if adata.n_obs != n:
-            hint = "Evaluate the AnnData object itself, so that its cells are matched by name."
-            raise InputError("adata", "must have a cell for each point", f"{adata.n_obs} cells for {n} points", hint)
-        return np.arange(n)
-    names = pd.Index([str(name) for name in adata.obs_names])
-    if not names.is_unique:
-        duplicate = str(names[names.duplicated()][0])
-        hint = "Call adata.obs_names_make_unique() before the evaluation."
-        raise InputError("adata", "must have different obs_names", f"{duplicate!r} twice", hint)
-    order = names.get_indexer(pd.Index([str(name) for name in results.ids]))
-    if (order < 0).any():
-        received = (
-            f"{int((order < 0).sum())} of {n} points not among obs_names ({str(results.ids[np.argmin(order)])!r})"
-        )
-        raise InputError(
-            "adata", "must have the cells that were evaluated", received, "Pass the object that was evaluated."
-        )
-    return np.asarray(order, np.int64)
-
-
-def _columns(results: Results, key: str) -> pd.DataFrame:
-    """Return for each column of obs its name, the embedding, and the column of the points' table."""
-    import pandas as pd
-
-    rows, keys = [], {column: key for key, column in setting_names(results.table).items()}
-    for name, points in results.points.items():
-        measures = [keys[str(column)][0] for column in points]
-        for column, measure in zip(points, measures, strict=True):
-            label = measure if measures.count(measure) == 1 else str(column)
-            rows.append((f"{key}_{label}_{name}".replace("/", "_"), name, str(column)))
-    columns = pd.DataFrame(rows, columns=["column", "embedding", "values"])
-    duplicates = columns["column"][columns["column"].duplicated()]
-    if len(duplicates):
-        hint = "Evaluate them under names that differ in more than '/'."
-        raise InputError("adata", "must have a column for each embedding", f"{duplicates.iloc[0]!r} for two", hint)
-    return columns
-
 
 MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores
 
@@ -1253,8 +1132,36 @@ class Results(Record):
     def to_anndata(self, adata: Cells, key_added: str = "dreval", *, copy: bool = False) -> Cells:
         """Write the values of points into ``adata.obs`` and the tables into ``adata.uns[key_added]``.
 
-        Returns the object, or with ``copy`` a changed copy. Cells are matched by ``obs_names``; see
-        ``dreval.records.results.write_to_anndata``.
+        ``obs[f"{key_added}_{measure}_{embedding}"]`` holds the value of each cell, as in ``augment``, and for a method
+        that was re-run those of ``stability`` and the noise test. A measure that was run with several settings has them
+        behind the name, and a ``/`` in a name becomes ``_``. ``uns[key_added]`` holds the tidy table (``"table"``), the
+        embedding and the values of each column of obs (``"columns"``) and the recipe as JSON (``"recipe"``): all of it
+        can be written to a ``.h5ad`` file. Values of an earlier call under the same key are replaced.
+
+        Parameters
+        ----------
+        adata : AnnData
+            Cells are matched by ``obs_names``; cells that were not evaluated have missing values. Results of data
+            without names are matched by position, and need as many cells.
+        key_added : str
+            Beginning of the columns, and key of ``uns``.
+        copy : bool
+            Whether to write into a copy.
+
+        Returns
+        -------
+        AnnData
+            The object itself, changed in place; or its copy.
+
+        Raises
+        ------
+        InputError
+            If the object is not an AnnData object, is a view, lacks evaluated cells, or would get equal column names.
+
+        Notes
+        -----
+        O(n) time and memory for each column. A backed object is changed in memory; its ``write`` puts that into the
+        file.
 
         Examples
         --------
@@ -1270,6 +1177,123 @@ class Results(Record):
         ['dreval_trustworthiness_a', 'dreval_trustworthiness_b']
         """
         return write_to_anndata(self, adata, key_added, copy=copy)
+
+    def to_dict(self, *, intervals: bool = False) -> dict[str, float]:
+        """Return the values as one flat mapping of text to float, for trackers such as MLflow, wandb and DVC.
+
+        A value of a measure has the key ``"embedding/measure"``, where a measure was run with several settings
+        ``"embedding/measure.n_neighbors-5"``, and a p-value ``"embedding/test.variable.p_value"``. Keys have only
+        letters, digits, and ``_ - . /``: other characters become ``_``. Missing values are left out, since trackers
+        and JSON have no form for them; the mean of several runs of a method is one value.
+
+        Parameters
+        ----------
+        intervals : bool, default False
+            Whether to add the ends of the intervals, as ``"embedding/measure.conf_low"`` and ``.conf_high``.
+
+        Raises
+        ------
+        InputError
+            If two values have the same key: names of embeddings that differ in other characters only.
+
+        See Also
+        --------
+        glance : the same values as a table.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:]}, n_neighbors=5, random_state=0)
+        >>> res = ev.run(["trustworthiness", "continuity"], tests=None, ci=None)
+        >>> {key: round(value, 2) for key, value in res.to_dict().items()}
+        {'a/trustworthiness': 0.73, 'a/continuity': 0.85, 'b/trustworthiness': 0.83, 'b/continuity': 0.92}
+        """
+        from dreval.report.exports import flat_values
+
+        return flat_values(self, intervals)
+
+    def to_multiqc(self, path: str | Path) -> Path:
+        """Write the values as a table that MultiQC reads, a row for each embedding: custom content in JSON.
+
+        Run ``multiqc`` on the folder of the file. Each column has the title, the question and the range of its
+        measure, and a color scale whose good end is the better one. Files of several data sets are one table: a row is
+        called ``"data | embedding"``, or by the embedding alone where the data have no name.
+
+        Parameters
+        ----------
+        path : str or path
+            A name that ends in ``_mqc.json``, by which MultiQC finds it.
+
+        Returns
+        -------
+        Path
+            The file, which is written atomically.
+
+        Raises
+        ------
+        InputError
+            If the name has another ending, or the file cannot be written.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval, json, tempfile, pathlib
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> res = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=5, random_state=0).run("continuity", None, None)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     json.loads(res.to_multiqc(pathlib.Path(folder) / "dreval_mqc.json").read_text())["data"]
+        {'a': {'continuity': 0.85...}}
+        """
+        from dreval.report.exports import write_multiqc
+
+        return write_multiqc(self, path)
+
+    def to_atlas(self, path: str | Path, embedding: str | None = None, *, data: Any = None) -> Path:
+        """Write one embedding as a Parquet file for Embedding Atlas: places, values of points, neighbors in the data.
+
+        Columns are ``id`` (where the data have names), ``x`` and ``y`` (the first two columns of the embedding),
+        ``label``, the values of points as in ``augment``, and ``neighbors``: for each point the row numbers ``ids``,
+        from 0, of itself and its k nearest points in the data, nearest first, and their ``distances`` by the metric of
+        the evaluation, of which k is the first number of neighbors. Open it with
+        ``embedding-atlas map.parquet --x x --y y --neighbors neighbors``.
+
+        Parameters
+        ----------
+        path : str or path
+            A file, as ``map.parquet``.
+        embedding : str, optional
+            The embedding; it may be left out where one was computed.
+        data : optional
+            The data of the evaluation, for a loaded result.
+
+        Returns
+        -------
+        Path
+            The file, which is written atomically.
+
+        Raises
+        ------
+        InputError
+            If pyarrow is not installed, several embeddings were computed and none is named, it has fewer than two
+            columns, or a loaded result gets no data.
+
+        Notes
+        -----
+        The neighbors are exact: O(n^2 p) time, O(n k) memory.
+
+        Examples
+        --------
+        >>> import numpy as np, pandas as pd, dreval, tempfile, pathlib
+        >>> X = np.random.default_rng(0).normal(size=(40, 4))
+        >>> res = dreval.Evaluation(X, {"a": X[:, :2]}, n_neighbors=5, random_state=0).run("continuity", None, None)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     table = pd.read_parquet(res.to_atlas(pathlib.Path(folder) / "map.parquet"))
+        >>> list(table), len(table["neighbors"][0]["ids"])
+        (['x', 'y', 'continuity', 'neighbors'], 6)
+        """
+        from dreval.report.exports import write_atlas
+
+        return write_atlas(self, path, embedding, data)
 
     def __repr__(self) -> str:
         return str(self.summary())

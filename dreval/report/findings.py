@@ -952,6 +952,8 @@ def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     if metric == "geodesic" and "graph_neighbors" in recipe:
         neighbors = recipe["graph_neighbors"]
         metric += " over the network" if neighbors is None else f" over the graph of {neighbors} neighbors"
+    of_embeddings = recipe.get("embedding_metric")
+    metric += f" (embeddings: {of_embeddings})" if of_embeddings else ""
     names = [name for name, source in sources.items() if not is_metric_passed(source)]
     if not names:
         return metric

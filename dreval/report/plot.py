@@ -78,6 +78,7 @@ def plot(
         options, (*EMBEDDING_OPTIONS, *(COMPARISON_OPTIONS if card.of == "comparison" else ()), *card.options), kind
     )
     view = read_results(results)
+    _check_map(results, card)
     requested = options.pop("names", None), options.pop("embedding", None)
     names = _requested_names(view, *requested)
     if requested != (None, None):
@@ -109,6 +110,8 @@ def plot_comparison(
     >>> plot_comparison(res.compare(), "difference_map", pair=("b", "a"))
     <Figure size ...>
     """
+    if comparison.results is not None:
+        _check_map(comparison.results, kind_card(kind or "forest", "comparison"))
     draw = _draw_function(comparison, kind, options)
     return _warn_missing_glyphs(draw_for_reader(draw, ax, figsize))
 
@@ -138,6 +141,13 @@ def plot_study(
     check_parameters(options, (*COMPARISON_OPTIONS, *card.options), card.name)
     comparison_options = {key: options.pop(key) for key in COMPARISON_OPTIONS if key in options}
     return plot_comparison(study.compare(**comparison_options), card.name, ax, figsize, **options)
+
+
+def _check_map(results: Results, card: FigureCard) -> None:
+    """Raise for a figure that draws coordinates of embeddings of which only distances were evaluated."""
+    if card.draws_map and any(Y.shape[1] == 0 for Y in results.embeddings.values()):
+        hint = "Evaluate the coordinates, or draw plot('shepard')."
+        raise InputError("kind", "must need no coordinates where embeddings are distances", repr(card.name), hint)
 
 
 def _requested_names(view: ResultView, names: Sequence[str] | str | None, embedding: str | None) -> list[str]:

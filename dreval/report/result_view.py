@@ -722,7 +722,8 @@ def _up_to(column: Column, lengths: Collection[int]) -> Column:
 
 def collapsed_embeddings(results: Results) -> tuple[str, ...]:
     """Return embeddings whose points all are in one place: they show nothing, and are never best."""
-    return tuple(name for name, Y in results.embeddings.items() if len(Y) > 1 and bool((Y == Y[:1]).all()))
+    with_columns = ((name, Y) for name, Y in results.embeddings.items() if len(Y) > 1 and Y.shape[1])
+    return tuple(name for name, Y in with_columns if bool((Y == Y[:1]).all()))
 
 
 def same_maps(results: Results) -> tuple[tuple[str, ...], ...]:

@@ -170,7 +170,8 @@ DOCUMENTS = [
     (("report", "out.dreval", "r.md"), "report"),
     (("recommend",), "goals"),
     (("recommend", "batches"), "goal question measures table evidence"),
-    (("card", "map"), "kind name title question caution cost reference parameters reading of several aliases"),
+    (("card", "map"),
+     "kind name title question caution cost reference parameters reading of several draws_map aliases"),
     (("sweep", "data.csv", "-m", "isomap", "--grid", "n_neighbors=10,15", "--random-state", "0"),
      "recipe best_set table notes"),
 ]  # fmt: skip

@@ -382,6 +382,41 @@ def test_values_are_written_next_to_their_cells(ad: ModuleType, tmp_path: Path) 
     assert repeated.run("trustworthiness", None, None).table["value"][0] == result.table["value"][0]
 
 
+def test_values_of_runs_and_scores_of_points_are_written(ad: ModuleType, tmp_path: Path) -> None:
+    """Stability of an evaluated method, and the records of points, which have the order of the cells."""
+    adata = example(ad)
+
+    def noisy(table: Any, n_components: int, random_state: int) -> Any:
+        noise = np.random.default_rng(random_state).normal(size=(len(table), n_components))
+        return np.asarray(table)[:, :n_components] + 0.3 * noise
+
+    evaluation = dreval.Evaluation(adata, {"pca": noisy}, n_neighbors=4, random_state=0)
+    result = evaluation.run(["trustworthiness", "stability"], None, None, options={"stability": {"over": "seeds"}})
+    turned = adata[RNG.permutation(24)].copy()
+    result.to_anndata(turned)
+    columns = [name for name in turned.obs if name.startswith("dreval_stability_")]
+    assert "dreval_stability_agreement_pca" in columns
+    wide = result.augment("pca").set_index("id")
+    for name in columns:
+        values = wide[name.removeprefix("dreval_").removesuffix("_pca")]
+        assert np.array_equal(turned.obs[name], values.loc[turned.obs_names], equal_nan=True)
+    assert set(turned.uns["dreval"]["columns"]["column"]) == {*columns, "dreval_trustworthiness_pca"}
+    record = dreval.stability(COUNTS, noisy, over="seeds", n_replicates=4, n_neighbors=4, random_state=0)
+    scores = dreval.local_distortion(PCA, UMAP, n_neighbors=8)
+    for thing, column, expected in (
+        (record, "dreval_stability_agreement", record.points["agreement"]),
+        (scores, "dreval_anisotropy", scores.anisotropy),
+    ):
+        assert thing.to_anndata(adata) is adata
+        assert np.array_equal(adata.obs[column], expected, equal_nan=True)
+        with pytest.raises(InputError, match="10 cells for 24 points"):
+            thing.to_anndata(adata[:10].copy())
+    adata.write(tmp_path / "out.h5ad")
+    loaded = ad.read_h5ad(tmp_path / "out.h5ad")
+    assert np.array_equal(loaded.obs["dreval_anisotropy"], scores.anisotropy, equal_nan=True)
+    assert json.loads(loaded.uns["dreval_stability"]["recipe"])["n"] == 24
+
+
 def test_earlier_columns_are_replaced(ad: ModuleType) -> None:
     """A second call removes all columns of the first; another key is added; a copy does not change the object."""
     adata = example(ad)

@@ -201,7 +201,7 @@ def all_triplets(X, Y, rows, targets, share, used, changes):
     ``changes`` (n,) gets the change in the sum of the shares of other rows without each point.
     """
     points, x, y = np.empty(targets.shape[0], np.int64), np.empty(targets.shape[0]), np.empty(targets.shape[0])
-    sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
+    sums, counts = np.zeros(changes.shape[0]), np.zeros(changes.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i, m = rows[b], 0
         for j in targets:
@@ -242,8 +242,8 @@ def sampled_triplets(X, Y, rows, stay, key, n_sampled, share, used, changes):
 
     Triplets with a point that does not stay are left out. The draws of a row depend on ``key`` and the row only.
     """
-    n, endpoints = np.uint64(Y.shape[0]), np.empty(2 * n_sampled, np.int64)
-    sums, counts = np.zeros(Y.shape[0]), np.zeros(Y.shape[0], np.int64)
+    n, endpoints = np.uint64(stay.shape[0]), np.empty(2 * n_sampled, np.int64)
+    sums, counts = np.zeros(changes.shape[0]), np.zeros(changes.shape[0], np.int64)
     for b in range(rows.shape[0]):
         i = rows[b]
         state = mix(key ^ mix(np.uint64(i) + UINT64_ONE))

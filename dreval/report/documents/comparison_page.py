@@ -199,7 +199,8 @@ def _headline(comparison: Comparison) -> str:
 def _answers(comparison: Comparison, lines: Sequence[tuple[str, str]]) -> Answers:
     """Return the first screen: the answers, and small maps where the comparison has them."""
     results = comparison.results
-    names = [] if results is None else [name for name in embedding_order(comparison) if name in results.embeddings]
+    has_map = {} if results is None else {name: Y.shape[1] > 0 for name, Y in results.embeddings.items()}
+    names = [] if results is None else [name for name in embedding_order(comparison) if has_map.get(name)]
     if results is None or not names:
         return Answers(lines)
     view, names = read_results(results), names[:MAX_PANELS]

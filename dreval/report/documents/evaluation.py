@@ -610,7 +610,7 @@ def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str
 def _headline(results: Results, view: ResultView) -> str:
     """Return the data and the settings of the evaluation, in one sentence."""
     recipe = results.recipe
-    component_counts = {Y.shape[1] for name, Y in results.embeddings.items() if name not in view.reference}
+    component_counts = {Y.shape[1] for name, Y in results.embeddings.items() if name not in view.reference} - {0}
     data = str(recipe.get("dataset") or "")
     names = f"{count_noun(len(results.names), 'embedding')}{f' of {data}' if data else ''}"
     failed = f" ({format_number(len(results.failed))} failed)" if results.failed else ""
@@ -674,7 +674,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
     count_text = format_number(len(results.names) - len(results.failed))
     if results.failed:
         count_text += f" of {format_number(len(results.names))} ({format_number(len(results.failed))} failed)"
-    anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()}
+    anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()} - {0}
     return [
         ("Data", str(recipe.get("dataset") or "(array)")),
         ("Points n", format_number(recipe.get("n"))),
@@ -683,7 +683,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
         ("Metric", metric_text(recipe, short=True)),
         ("Anchors", format_number(anchors) if anchors else "all points"),
         ("Embeddings", count_text),
-        ("Components d", ", ".join(map(str, sorted(sizes)))),
+        ("Components d", ", ".join(map(str, sorted(sizes))) or "distances only"),
         ("Seed", str(recipe.get("random_state", ""))),
         ("dreval", str(recipe.get("versions", {}).get("dreval", ""))),
     ]

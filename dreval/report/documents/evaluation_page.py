@@ -118,7 +118,8 @@ CURVE_AXES = {"r_nx": "kept beyond chance"}
 
 def results_report(results: Results, view: ResultView, title: str | None, folder: FigureFolder | None) -> Document:
     """Return the whole report of a result, in order: of a page, or of a text with figures in a ``folder``."""
-    dimensions = {name: results.embeddings[name].shape[1] for name in view.contenders if name in results.embeddings}
+    sizes = {name: Y.shape[1] for name, Y in results.embeddings.items() if Y.shape[1]}
+    dimensions = {name: sizes[name] for name in view.contenders if name in sizes}
     has_intervals = any(row["conf_method"] for row in view.rows)
     is_tested = any(view.best_set(column).tested for column in view.by_goal)
     best = best_mark_text(view, view.by_goal) if len(view.contenders) > 1 else ""
@@ -256,7 +257,8 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
     """Return a card for each embedding, in their order."""
     columns = [column for column in question_columns(view) if column.topic and column.ranks and column.values]
     mapped = mapped_values(results, view, [name for name in names if name in results.embeddings])
-    value = mapped[0].title_in_sentence if mapped else ""
+    has_map = any(Y.shape[1] for Y in results.embeddings.values())
+    value = mapped[0].title_in_sentence if mapped and has_map else ""
     cards = []
     for name in names:
         if name in view.failed:
@@ -264,7 +266,8 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
             continue
         Y = results.embeddings[name]
         levels = mapped[1][name] if mapped else np.full(len(Y), -1)
-        drawing = thumbnail(Y, levels, f"Small map of {name}" + (f", points colored by {value}" if value else ""))
+        label = f"Small map of {name}" + (f", points colored by {value}" if value else "")
+        drawing = thumbnail(Y, levels, label) if Y.shape[1] else ""
         bars = [_card_bar(view, column, name) for column in columns if name in column.values]
         warning = "" if name in view.reference else _first_caution_text(view, name, is_card=True)
         cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
@@ -325,6 +328,7 @@ def _map_parts(
     results: Results, view: ResultView, names: Sequence[str], order: Sequence[str], short: Mapping[str, str]
 ) -> Iterator[Part]:
     """Yield the maps of the points with their reading panel; of more embeddings the script shows any other one."""
+    names, order = ([name for name in part if results.embeddings[name].shape[1]] for part in (names, order))
     if not names:
         return
     classes, mapped = class_colors(results.labels), mapped_values(results, view, order)

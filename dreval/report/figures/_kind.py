@@ -38,6 +38,8 @@ class FigureCard(Card):
         comparison; a result and a study are compared first).
     several : bool
         Whether it needs a comparison over several data sets.
+    draws_map : bool
+        Whether it reads the coordinates of embeddings, which are missing where these are distances.
     aliases : tuple of str
         Other names of the kind.
     """
@@ -49,6 +51,7 @@ class FigureCard(Card):
     reading: str = ""
     of: str = "results"
     several: bool = False
+    draws_map: bool = False
     aliases: tuple[str, ...] = ()
 
     @property

@@ -468,6 +468,7 @@ MAX_KAPPA_POINTS = 1000  # of more, a random part
     "kernel canonical correlation (KCCA) with the classes over its regularization kappa, above permutations",
     question="Is it more than chance?",
     reading="Where the line is far above the gray, the dependence is more than chance.",
+    draws_map=True,
 )
 def draw_kappa_curve(
     results: Results,

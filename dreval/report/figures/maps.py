@@ -293,6 +293,7 @@ TRIPLETS_MARKS = (0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50)
     "whether classes that are nearer to each other than to a third one in the embedding are so in the data",
     question="Are distances and arrangement kept?",
     reading="Points in the shaded part are classes whose order on the map is wrong.",
+    draws_map=True,
 )
 def draw_centroid_triplets(results: Results, _view: ResultView, names: list[str]) -> Figure:
     """Draw a point for each triple of classes: a ratio of distances in the embedding, below 1, and in the data."""
@@ -358,6 +359,7 @@ def _triplet_scales(ax: Axes, left: float, low: float, high: float) -> None:
     of="comparison",
     question="Which embedding is better?",
     reading="Green places are better in the first embedding, purple ones in the second.",
+    draws_map=True,
 )
 def draw_difference_map(
     comparison: Comparison, *, measure: str | None = None, pair: tuple[str, str] | None = None
@@ -426,6 +428,7 @@ ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
     "how circles of the data are stretched, as means of the cells of a grid, and edges to neighbors that are broken",
     question="Where can I trust this map?",
     reading="Round ellipses of one size are a map without distortion; orange lines are tears.",
+    draws_map=True,
 )
 def draw_ellipses(results: Results, _view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the points with the mean ellipse of each cell of a grid, and broken edges."""
@@ -506,6 +509,7 @@ def _spread_edges(lines: FloatArray) -> FloatArray:
     "the quality of a measure at each point, from the chance level (orange) to a perfect value (blue)",
     question="Where can I trust this map?",
     reading="Trust the blue parts; where the map is orange its neighborhoods are no better than chance.",
+    draws_map=True,
 )
 def draw_map(
     results: Results, view: ResultView, names: list[str], *, measure: str | None = None, n_neighbors: int | None = None
@@ -530,6 +534,7 @@ def draw_map(
     aliases=("embedding",),
     question="What do the maps show?",
     reading="Look at which points are together; distances between clusters may mean nothing.",
+    draws_map=True,
 )
 def draw_scatter(results: Results, _view: ResultView, names: list[str], *, color: Any = None) -> Figure:
     """Draw the embeddings with one row of class names, or a scale of numbers, below."""

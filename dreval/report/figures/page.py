@@ -182,11 +182,13 @@ def point_data(
     Arrays are base64 of unsigned 16-bit integers, row by row: of places x and y, of neighbors the k of each point.
     """
     n, k, neighbors, reason = len(results.embeddings[names[0]]), view.k, results._data_neighbors, ""
+    if k is not None and results.recipe.get("embedding_metric"):
+        neighbors, reason = None, "The neighbors of a point are not marked: those on the map are not the nearest here."
     if len(names) * n > MAX_NAMED_POINTS:
         return {}
     if k is not None and n > MOST_LISTED:
         reason = f"The neighbors of a point are marked in results of up to {MOST_LISTED:,} points."
-    elif k is not None and (neighbors is None or neighbors.shape[1] < k):
+    elif k is not None and not reason and (neighbors is None or neighbors.shape[1] < k):
         reason = "The neighbors of a point are not marked: this result does not hold the neighbors in the data."
     elif k is not None and (len(names) + 1) * n * k > MAX_MARKED_NEIGHBORS:
         reason = "The neighbors of a point are not marked: the page would be too large with so many embeddings."

@@ -37,6 +37,7 @@ DARKEST_RATIO = 100.0  # times chance, of the darkest shade
     "ranks of neighbors in the data against ranks in the embedding, with the blocks up to `n_neighbors`",
     question="At which neighborhood size?",
     reading="A dark diagonal keeps the order of neighbors; darkness beyond the lines is neighbors added or lost.",
+    draws_map=True,
 )
 def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the co-ranking matrices: ranks in the data downwards, in the embedding to the right."""
@@ -48,7 +49,8 @@ def draw_coranking(results: Results, view: ResultView, names: list[str], *, n_ne
     k = min(view.k or 15, n - 2) if n_neighbors is None else check_int(n_neighbors, "n_neighbors", 1, n - 2)
     rows = _matrix_rows(results, n)
     edges = rank_edges(n, MATRIX_CELLS, k)
-    tables = {name: coranking_cells(data, results.embeddings[name], edges, rows=rows, metric=metric) for name in names}
+    metrics = {"metric": metric, "embedding_metric": str(results.recipe.get("embedding_metric", "euclidean"))}
+    tables = {name: coranking_cells(data, results.embeddings[name], edges, rows=rows, **metrics) for name in names}
     ratios = {name: _density_ratio(table, edges, len(rows)) for name, table in tables.items()}
     top = min(max(float(ratio.max()) for ratio in ratios.values()), DARKEST_RATIO)
     points_text = "all points" if len(rows) == n else f"{len(rows):,} of {n:,} points"
