@@ -70,7 +70,7 @@ from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
-from dreval.glossary import METRICS
+from dreval.glossary import METRICS, TABLE_METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
@@ -329,7 +329,7 @@ class Evaluation:
         n_jobs: int | None = None,
     ) -> None:
         self.metric = check_one_of(metric, METRICS, "metric", aliases=True)
-        self.embedding_metric = check_one_of(embedding_metric, METRICS, "embedding_metric", aliases=True)
+        self.embedding_metric = check_one_of(embedding_metric, TABLE_METRICS, "embedding_metric", aliases=True)
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}

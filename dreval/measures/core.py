@@ -37,7 +37,7 @@ from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.pairs import Estimate, n_pairs
 from dreval.geometry.ranks import curve_numbers, tied_ranks
 from dreval.geometry.view import make_view
-from dreval.glossary import DIRECTIONS, METRICS, Described
+from dreval.glossary import DIRECTIONS, METRICS, TABLE_METRICS, Described
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import Kind, kind_of, split_member
 from dreval.inputs.source import as_source, warn_of_columns
@@ -562,7 +562,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     metric = check_one_of(arguments.get("metric", "euclidean"), METRICS, "metric", aliases=True)
     card.check_metric(metric)
     embedding_metric = check_one_of(
-        arguments.get("embedding_metric", "euclidean"), METRICS, "embedding_metric", aliases=True
+        arguments.get("embedding_metric", "euclidean"), TABLE_METRICS, "embedding_metric", aliases=True
     )
     table = arguments["X"] if card.reads_data else _coordinates_only(arguments["Y"])
     variables = {name: arguments.get(name) for name in VARIABLE_HINTS}
