@@ -35,7 +35,7 @@ def tie_bounds_of(values: Callable[[Coranking], FloatArray]) -> Callable[[View],
 
 def whole_r_nx(result: Coranking) -> FloatArray:
     """Return R_NX(K) for K = 1, ..., n - 2: at K = n - 1 every embedding shares all neighbors."""
-    return result.curves.r_nx()[: result.n - 2]
+    return result.curves.r_nx()[result.curves.ks < result.n - 1]
 
 
 # Curves: a value at every number K of neighbors.

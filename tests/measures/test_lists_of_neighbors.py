@@ -43,6 +43,7 @@ def values(name: str, X: Any, Y: Any, **options: Any) -> Any:
     return np.asarray(getattr(dreval, name)(X, Y, **options))
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_full_lists_give_the_numbers_of_the_data_to_the_bit(data: st.DataObject) -> None:
     """Lists of all other points hold all ranks: every measure of ranks is equal, with equal distances as well."""
@@ -61,6 +62,7 @@ def test_full_lists_give_the_numbers_of_the_data_to_the_bit(data: st.DataObject)
         assert np.array_equal(values(name, lists, Y, metric="neighbors", **options), expected), name
 
 
+@pytest.mark.slow
 @given(data=st.data())
 def test_shorter_lists_give_the_numbers_of_the_data(data: st.DataObject) -> None:
     """Measures of at most K neighbors are those of the data; curves are those of the data up to K."""
