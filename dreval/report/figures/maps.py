@@ -23,6 +23,7 @@ from dreval.measures.classes import centroid_triplets
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import Stability
 from dreval.records.frames import keys_by_full_name, setting_names
+from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import PointScores
 from dreval.records.results import Results
 from dreval.records.tests import NoiseTest
@@ -66,6 +67,7 @@ from dreval.report.result_view import Column, ResultView
 
 SINGLE_MAP_INCHES = 3.1  # width of a map that is alone
 MISSING_COLOR = CLASS_COLORS[-1]
+NEW_COLOR, FLAG_COLOR = CLASS_COLORS[0], CLASS_COLORS[3]  # of new points, and of those that the map does not represent
 MAX_INTEGER_CLASSES = 20  # different integers of a covariate that are classes; more are numbers
 CLASS_VARIABLES = ("labels", "batch", "groups")  # variables whose integers are classes, however many
 
@@ -146,6 +148,27 @@ def scores_map(scores: PointScores, score: str, ax: Axes | None = None, figsize:
         grid = PanelGrid(1, Reading(columns_text(Y.shape[1]), bar=colors.bar), cell=SINGLE_MAP_INCHES)
         draw_points(grid.axes[0], Y, colors.classes)
         grid.name(0, scores.TITLE)
+        return grid.finish()
+
+    return draw_for_reader(draw, ax, figsize)
+
+
+def out_of_sample_map(record: OutOfSample, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+    """Draw reference points in soft gray and new points above them, those that the map does not represent marked."""
+    flagged, d = record.flagged, record.reference.shape[1]
+    names = [f"new points ({int((~flagged).sum()):,})", f"not represented ({int(flagged.sum()):,})"]
+    classes = Classes(
+        np.concatenate([np.zeros(len(record.reference), np.int64), 1 + flagged]),
+        (f"reference points ({len(record.reference):,})", *names[: 1 + record.has_conformal]),
+        (NEUTRAL_COLOR, NEW_COLOR, FLAG_COLOR)[: 2 + record.has_conformal],
+    )
+
+    def draw() -> Figure:
+        text = "" if record.has_conformal else "No calibration: no point is marked."
+        reading = Reading(" ".join(filter(None, [columns_text(d), text])), class_handles(classes))
+        grid = PanelGrid(1, reading, cell=SINGLE_MAP_INCHES)
+        draw_clouds(grid.axes[0], np.concatenate([record.reference, record.coordinates]), classes)
+        grid.name(0, "New points on the map")
         return grid.finish()
 
     return draw_for_reader(draw, ax, figsize)
