@@ -294,6 +294,13 @@ def with_option_name(note: Note, options: Any) -> Note:
         return note.with_values(call=f"--covariates {column}:class")
     if note.code == "groups.batch":
         return note.with_values(way="--groups")
+    if note.code == "new.none":
+        way, pair = str(dict(note.values)["way"]), f"{note.scope}=FILE"
+        fitted = f"Run it outside, and pass -e {pair} with --new {pair}."
+        return note.with_values(way=f"Pass --new {pair}." if way.startswith("Pass") else fitted if way else "")
+    if note.code == "new.no_calibration":
+        ways = {"new=0.2": "--new 0.2", "new_data=X_new": "--new-data FILE"}
+        return note.with_values(way=ways.get(str(dict(note.values)["way"]), "held-out points to dreval.out_of_sample"))
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
@@ -306,7 +313,11 @@ def with_option_names(results: Any, options: Any) -> Any:
         values=[FixedDict(note.values) for note in renamed], text=[note.text for note in renamed]
     )
     table = results.table.assign(note=[join_notes(row["notes"]) for row in rows_with_notes(results.table, notes)])
-    return replace(results, table=table, notes=notes)
+    records = {
+        name: replace(record, notes=tuple(with_option_name(note, options) for note in record.notes))
+        for name, record in results._out_of_sample.items()
+    }
+    return replace(results, table=table, notes=notes, _out_of_sample=records)
 
 
 def with_command(record: Any, options: Any, *arguments: str) -> Any:

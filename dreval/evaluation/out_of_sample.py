@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -20,7 +20,6 @@ from dreval._check import (
     describe,
     keywords_checked,
 )
-from dreval._check_arrays import check_points, reorder_columns
 from dreval._random import root_seed, stream
 from dreval.errors import DrevalError, InputError
 from dreval.geometry._loops import ROUNDING
@@ -40,11 +39,10 @@ from dreval.inference.groups import (
     is_few,
 )
 from dreval.inference.intervals import MIN_CARRIERS, Interval, carrier_count, mean_interval
-from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.files import unpack
+from dreval.inputs.new_points import as_new_data, check_new_columns, new_coordinates
 from dreval.inputs.source import as_source
-from dreval.inputs.variables import GUESSES, LabelVector, as_label_vector, reading_for
+from dreval.inputs.variables import GUESSES, LabelVector, as_label_vector
 from dreval.measures.core import answer
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Note, Notes, note
@@ -214,7 +212,7 @@ def out_of_sample(
     if len(numbers) > 1:
         raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Call it for each number.")
     k, maps = numbers[0], {"": np.asarray(coordinates, np.float64)}
-    new = read_new_data(X_new, reference)
+    new = as_new_data(X_new, reference, "X_new")
     Y_new, new_notes = read_new_coordinates(Y_new, new, maps[""].shape[1])
     vector = None if groups is None else _read_groups(groups, new)
     points = compare_new_points(reference, maps, new, {"": Y_new}, k, groups=vector)[""]
@@ -222,7 +220,7 @@ def out_of_sample(
     held_out_notes: Notes = ()
     if calibration is not None:
         X_cal, Y_cal = _pair(calibration)
-        cal = read_new_data(X_cal, reference, "calibration")
+        cal = as_new_data(X_cal, reference, "calibration")
         Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, maps[""].shape[1], "calibration")
         held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""] if vector is None else None
     names = {"data": "X", "embeddings['Y']": "Y"}
@@ -243,47 +241,10 @@ def out_of_sample(
     )  # fmt: skip
 
 
-def read_new_data(X_new: Any, reference: Data, argument: str = "X_new") -> Data:
-    """Return new points in normal form, with the columns of the reference; distances to it (m, n) if precomputed."""
-    if reference.metric == "precomputed":
-        return _read_distances(X_new, reference, argument)
-    try:
-        new = as_data(X_new, metric=reference.metric, header=reference.header, part=True)
-    except DrevalError as error:
-        raise error.named({"data": argument}) from error.__cause__ or error
-    if new.table.shape[1] != reference.table.shape[1]:
-        received = f"{new.table.shape[1]} columns for {reference.table.shape[1]}"
-        raise InputError(argument, "must have the columns of the data", received, "Prepare both in the same way.")
-    if new.columns is None or reference.columns is None or new.columns == reference.columns:
-        return new
-    places = pd.DataFrame([range(len(new.columns))], columns=list(new.columns))
-    return replace(new, table=new.X[:, reorder_columns(places, reference.columns, argument)[0]])
-
-
-def _read_distances(X_new: Any, reference: Data, argument: str) -> Data:
-    """Return the distances of new points to the reference, (m, n)."""
-    raw = unpack(X_new, argument)
-    table = raw.frame if raw.named else raw.frame.to_numpy()
-    names = None if reference.ids is None else tuple(map(str, reference.ids))
-    distances = check_points(reorder_columns(table, names, argument), argument, min_rows=1, part=True)
-    if distances.shape[1] != reference.n:
-        received = f"{distances.shape[1]} columns for {reference.n} reference points"
-        raise InputError(argument, "must be the distances to all reference points", received, "Pass an (m, n) array.")
-    if (distances < 0).any():
-        received = f"{distances.min():.3g} among them"
-        raise InputError(argument, "must be distances, which are not negative", received, "Check how they were made.")
-    return Data(distances, ids=raw.index, metric="precomputed", notes=raw.notes)
-
-
 def read_new_coordinates(Y_new: Any, new: Data, columns: int, argument: str = "Y_new") -> tuple[FloatArray, Notes]:
     """Return the coordinates of new points in the row order of their data, (m, columns), and notes on them."""
-    coordinates = read_coordinates(unpack(Y_new, argument, reading=reading_for(new)), new, argument)
-    values = np.asarray(coordinates.values, np.float64)
-    if values.shape[1] != columns:
-        received = f"{values.shape[1]} columns for {columns}"
-        raise InputError(argument, "must have the columns of the map of the reference points", received,
-                         "Transform the new points onto the same map.")  # fmt: skip
-    return values, coordinates.notes
+    coordinates = new_coordinates(Y_new, argument, new)
+    return check_new_columns(coordinates.values, columns, argument), coordinates.notes
 
 
 def _pair(calibration: Any) -> tuple[Any, Any]:
@@ -450,7 +411,7 @@ def _notes(reference: View, new: NewPoints, calibration: NewPoints | None, k: in
             yield note("groups.few", groups=count, extent=effective_text(count, effective))
         yield note("new.groups")
     elif calibration is None:
-        yield note("new.no_calibration")
+        yield note("new.no_calibration", way="calibration=(X_cal, Y_cal)")
     else:
         c = len(calibration.view.rows)
         if not conformal_rank(c, alpha):

@@ -19,6 +19,7 @@ from dreval.inference.adjustment import smallest_p
 from dreval.inference.groups import FEW_GROUPS, effective_text
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
+from dreval.inputs.new_points import NewPointsInput
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.notes import Note, note
@@ -118,7 +119,14 @@ def provenance_of(
         "equal_maps": [list(names) for names in equal_maps(embedded)],
         "call": call_text(evaluation, arguments),
         **groups_entry(data),
+        **({} if evaluation.new is None else {"new": new_entry(evaluation.new)}),
     }
+
+
+def new_entry(new: NewPointsInput) -> dict[str, Any]:
+    """Return the entry of a recipe on new points: their number and hash, and the share of left-out rows."""
+    rows = {} if new.data is None else {"n": new.data.n, "sha256": new.data.sha256}
+    return {**rows, "share": new.share, "coordinates": list(new.coordinates)}
 
 
 def groups_entry(data: Data) -> dict[str, Any]:
@@ -148,6 +156,13 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     keywords += f", n_neighbors={evaluation.n_neighbors}, random_state={evaluation.seed}"
     keywords += "" if evaluation.metric == "euclidean" else f", metric={evaluation.metric!r}"
     keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
+    if evaluation.new is not None:
+        keywords += "" if evaluation.new.data is None else ", new_data=new_data"
+        keywords += (
+            f", new={evaluation.new.share!r}"
+            if evaluation.new.share
+            else ", new=new" * bool(evaluation.new.coordinates)
+        )
     run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
     with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])
     embedding_calls = "".join(f".with_embedding({text})" for text in with_options)

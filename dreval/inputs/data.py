@@ -206,7 +206,6 @@ def as_data(
     covariates_name: str = "covariates",
     pairs: bool = False,
     may_coincide: bool = False,
-    part: bool = False,
 ) -> Data:
     """Check data and convert them to normal form.
 
@@ -259,10 +258,9 @@ def as_data(
         The name of the argument ``covariates`` in the caller, for errors and notes.
     pairs : bool
         Whether the caller passes the matrix on to code that reads distances or a kernel: it is then not features.
+
     may_coincide : bool
         Whether all rows may be equal, as those of an embedding.
-    part : bool
-        Whether the rows are new points beside data that were checked: one is enough, and they may be equal.
 
     Returns
     -------
@@ -340,7 +338,7 @@ def as_data(
     latent = raw.latent if latent is None else latent
     latent_values, latent_notes = (None, ()) if latent is None else as_latent(latent, rows)
     raw, square_notes = _order_distances(raw) if metric == "precomputed" else (raw, ())
-    table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide or part, part=part)
+    table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
     if metric != "precomputed" and table.shape[0] == table.shape[1]:
         square_notes = _square_notes(table, pairs)
     variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
@@ -578,11 +576,11 @@ def _order_distances(raw: UnpackedTable) -> tuple[UnpackedTable, Notes]:
 
 
 def _check_features(
-    raw: UnpackedTable, metric: str, *, may_coincide: bool = False, part: bool = False
+    raw: UnpackedTable, metric: str, *, may_coincide: bool = False
 ) -> tuple[Any, tuple[str, ...] | None, str, list[Note]]:
     """Return the features, finite and not all equal, their names and hash, and notes on them.
 
-    With ``may_coincide`` all rows may be equal; a ``part`` may have any number of rows, and small values.
+    With ``may_coincide`` all rows may be equal.
     """
     columns = tuple(str(name) for name in raw.columns) if raw.named else None
     if columns is not None and raw.extra is None:  # of AnnData several genes may have one symbol
@@ -597,9 +595,9 @@ def _check_features(
     table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids")
     boolean_notes = _truth_values(raw)
     n = table.shape[0]
-    if n < (least := 1 if part else MIN_POINTS):
+    if n < MIN_POINTS:
         hint = "Rows are points; transpose the array if columns are."
-        raise InputError("data", f"must have at least {least} row{'s' * (least > 1)}", f"{n} rows", hint)
+        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", hint)
     if metric == "precomputed":
         check_finite(table, "data", columns)
         if (table == table[0]).all():
@@ -612,8 +610,8 @@ def _check_features(
     if summary.all_equal and not may_coincide:
         raise _no_variation(n)
     check_rows_for(metric, summary.empty_rows, summary.constant_rows, "data")
-    check_magnitude(summary.largest, "data", part)
-    if metric == "euclidean" and not part and summary.smallest <= EXACT_MAGNITUDE:
+    check_magnitude(summary.largest, "data")
+    if metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 

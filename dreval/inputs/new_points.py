@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import describe
-from dreval._check_arrays import EXACT_MAGNITUDE, check_spread
+from dreval._check import FloatArray, describe
+from dreval._check_arrays import EXACT_MAGNITUDE, check_points, check_spread, reorder_columns
 from dreval.errors import DrevalError, Hint, InputError
 from dreval.inputs.coordinates import Coordinates, read_coordinates
 from dreval.inputs.data import Data
@@ -20,6 +20,7 @@ from dreval.inputs.features import (
     SparseTableSummary,
     TableSummary,
     check_rows_for,
+    digest_of,
     frame_table,
     is_sparse,
 )
@@ -31,7 +32,7 @@ from dreval.inputs.text_tables import HeaderOptions
 from dreval.inputs.variables import LabelVector, Rows, as_ids, as_label_vector
 from dreval.records.notes import Notes, note
 
-DATA = "new_data"  # the argument with the new rows
+DATA = "new_data"  # the argument of an evaluation with the new rows
 MAPS = (Kind.FUNCTION, Kind.ESTIMATOR, Kind.MODEL)  # kinds of values of ``new`` that embed the new rows themselves
 
 
@@ -80,7 +81,7 @@ def as_new_points(
     """
     if new_data is None and new is None:
         return None
-    rows = None if new_data is None else as_new_data(new_data, data, layer, use_rep)
+    rows = None if new_data is None else as_new_data(new_data, data, layer=layer, use_rep=use_rep)
     if isinstance(new, Real) and not isinstance(new, bool):
         if not 0.0 < float(new) < 1.0:
             hint = "Pass 0.2 for a fifth of the rows."
@@ -124,13 +125,26 @@ def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
     try:
         coordinates = read_coordinates(coordinate_table(value, argument, rows, None), rows, argument)
     except InputError as error:
-        texts = {part: getattr(error, part).replace("the data", f"`{DATA}`") for part in ("requirement", "received")}
+        texts = {
+            part: getattr(error, part).replace("the data", f"`{rows.name}`") for part in ("requirement", "received")
+        }
         raise error.altered(**texts) from error
-    return replace(coordinates, notes=tuple(item.with_values(data=f"`{DATA}`") for item in coordinates.notes))
+    return replace(coordinates, notes=tuple(item.with_values(data=f"`{rows.name}`") for item in coordinates.notes))
 
 
-def as_new_data(value: Any, data: Data, layer: str | None = None, use_rep: str | None = None) -> Data:
-    """Return new rows (m, p) in normal form, with the columns of the data.
+def check_new_columns(values: Any, columns: int, argument: str) -> FloatArray:
+    """Return coordinates of new points as float64; raise if they have another number of columns than the map."""
+    array: FloatArray = np.asarray(values, np.float64)
+    if array.shape[1] != columns:
+        requirement = f"must have the {columns} column{'s' * (columns != 1)} of the map of the data"
+        raise InputError(argument, requirement, str(array.shape[1]), "Transform the new points onto the same map.")
+    return array
+
+
+def as_new_data(
+    value: Any, data: Data, argument: str = DATA, *, layer: str | None = None, use_rep: str | None = None
+) -> Data:
+    """Return new rows (m, p) in normal form, with the columns of the data; precomputed, distances to it (m, n).
 
     Columns are matched by name where both have names; columns that are no features of the data are left out, with a
     note. Otherwise they are taken by position, and must be as many. Row names become the ids of the new points.
@@ -138,39 +152,38 @@ def as_new_data(value: Any, data: Data, layer: str | None = None, use_rep: str |
     Raises
     ------
     InputError
-        Missing columns, another number of columns, cells that are missing or no numbers, row names that repeat, rows
-        for which the metric is not defined, or data that are distances.
+        Missing columns, another number of columns, cells that are missing or no numbers, row names that repeat, or rows
+        for which the metric is not defined.
     """
     if data.metric == "precomputed":
-        hint = "Pass coordinates as data, with a metric by name."
-        raise InputError(DATA, "must be left out where the data are distances", "metric='precomputed'", hint)
+        return _distances(value, data, argument)
     kind = kind_of(value)
     of_cells = kind is Kind.ANNDATA or (kind is Kind.ANNDATA_FILE and split_member(value)[1] is None)
     chosen = chosen_layer(layer, use_rep) if of_cells else None
-    raw = unpack(value, DATA, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
-    raw, index, ids_passed = _ids(raw, data)
-    groups, group_notes = _groups(raw, data, index)
-    raw, notes = _features(raw, data)
+    raw = unpack(value, argument, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
+    raw, index, ids_passed = _ids(raw, data, argument)
+    groups, group_notes = _groups(raw, data, index, argument)
+    raw, notes = _features(raw, data, argument)
     table: Any = raw.matrix
     if table is None:
-        table = frame_table(raw.frame, DATA, "Pass the columns of the data only, as numbers.")
+        table = frame_table(raw.frame, argument, "Pass the columns of the data only, as numbers.")
     sparse = table.sparse if isinstance(table, LazyTable) else is_sparse(table)
     if data.sparse and not sparse:
         from scipy.sparse import csr_array
 
         table = csr_array(np.asarray(table, np.float64))
     if not table.shape[0]:
-        raise InputError(DATA, "must have a row", "none", "Pass the new points as rows.")
+        raise InputError(argument, "must have a row", "none", "Pass the new points as rows.")
     try:
         if data.sparse:
             summary: Any = SparseTableSummary(table, data.columns)
         else:
-            summary = TableSummary(table, data.columns, DATA, with_notes=False)
+            summary = TableSummary(table, data.columns, argument, with_notes=False)
     except DrevalError as error:
-        raise error.named({"data": DATA}) from error
-    check_rows_for(data.metric, summary.empty_rows, summary.constant_rows, DATA)
+        raise error.named({"data": argument}) from error
+    check_rows_for(data.metric, summary.empty_rows, summary.constant_rows, argument)
     if data.metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
-        check_spread(table.whole if isinstance(table, LazyTable) else table, DATA)
+        check_spread(table.whole if isinstance(table, LazyTable) else table, argument)
     reserve = raw.reserve if index is None else None
     notes = (*raw.notes, *notes, *group_notes, *_overlap(index, data))
     return Data(
@@ -178,7 +191,7 @@ def as_new_data(value: Any, data: Data, layer: str | None = None, use_rep: str |
         summary.sha256,
         data.columns,
         index,
-        name=DATA,
+        name=argument,
         notes=notes,
         obsm=raw.obsm,
         ids_given=ids_passed,
@@ -190,56 +203,58 @@ def as_new_data(value: Any, data: Data, layer: str | None = None, use_rep: str |
     )
 
 
-def _ids(raw: UnpackedTable, data: Data) -> tuple[UnpackedTable, pd.Index[Any] | None, bool]:
+def _ids(raw: UnpackedTable, data: Data, argument: str) -> tuple[UnpackedTable, pd.Index[Any] | None, bool]:
     """Return the names of the new rows: a column with the name of the ids of the data, or the row names."""
     name = data.ids.name if data.ids is not None and data.ids_given else None
     if name is None or list(map(str, raw.columns)).count(str(name)) != 1:
-        return raw, None if raw.index is None else as_ids(raw.index, DATA), False
-    column, raw = raw.split_column(name, DATA, "a column of the new rows")
-    return raw, as_ids(pd.Index(column), DATA), True
+        return raw, None if raw.index is None else as_ids(raw.index, argument), False
+    column, raw = raw.split_column(name, argument, "a column of the new rows")
+    return raw, as_ids(pd.Index(column), argument), True
 
 
-def _groups(raw: UnpackedTable, data: Data, index: pd.Index[Any] | None) -> tuple[LabelVector | None, Notes]:
+def _groups(
+    raw: UnpackedTable, data: Data, index: pd.Index[Any] | None, argument: str
+) -> tuple[LabelVector | None, Notes]:
     """Return the groups of the new rows: the column with the name of the groups of the data; a note without it."""
     if data.groups is None:
         return None, ()
     frame, name = raw.frame if raw.extra is None else raw.extra, data.groups.name
     if list(map(str, frame.columns)).count(name) != 1:
-        return None, (note("new.no_groups", column=name),)
+        return None, (note("new.no_groups", argument=argument, column=name),)
     series = frame.iloc[:, list(map(str, frame.columns)).index(name)]
     vector, notes = as_label_vector(series.to_numpy(), Rows(len(frame), index), "groups")
     if not vector.has_label.all():
         hint = "Give every new point its group, or drop these rows."
         received = f"{int((~vector.has_label).sum())} without a value in {name!r}"
-        raise InputError(DATA, "must have complete groups", received, hint)
+        raise InputError(argument, "must have complete groups", received, hint)
     return replace(vector, name=name), notes
 
 
-def _features(raw: UnpackedTable, data: Data) -> tuple[UnpackedTable, Notes]:
+def _features(raw: UnpackedTable, data: Data, argument: str) -> tuple[UnpackedTable, Notes]:
     """Return the columns of the data in their order, and notes on columns that were matched by position or left out."""
     names, p = [str(name) for name in raw.columns], int(data.table.shape[1])
     if data.columns is None or not raw.named or len(set(data.columns)) < p:
         if len(names) != p:
             hint = "Pass the new points as rows, with the same columns in the same order."
-            raise InputError(DATA, f"must have the {p} columns of the data", str(len(names)), hint)
-        code = "new.columns_in_order"
-        return raw, (note(code),) if raw.named or data.columns is not None else ()
+            raise InputError(argument, f"must have the {p} columns of the data", str(len(names)), hint)
+        in_order = note("new.columns_in_order", argument=argument)
+        return raw, (in_order,) if raw.named or data.columns is not None else ()
     if raw.extra is None:
-        check_column_names(names, DATA)
+        check_column_names(names, argument)
     missing = [name for name in data.columns if name not in names]
     if missing:
         listed = ", ".join(map(repr, missing[:MAX_NAMED_COLUMNS])) + ", ..." * (len(missing) > MAX_NAMED_COLUMNS)
         received = f"none of {listed}" if len(missing) > 1 else f"no column {listed}"
         received += f" ({p - len(missing)} of {p} columns found)"
         hint = "Keep the columns that both have, in the data too; or pass arrays, to go by position."
-        raise InputError(DATA, "must have the columns of the data", received, hint)
+        raise InputError(argument, "must have the columns of the data", received, hint)
     if names == list(data.columns):
         return raw, ()
     places = {name: place for place, name in enumerate(names)}
     order = [places[name] for name in data.columns]
     unused = [repr(name) for name in names if name not in set(data.columns)]
-    listed = tuple(unused[:MAX_NAMED_COLUMNS]) + ("...",) * (len(unused) > MAX_NAMED_COLUMNS)
-    notes = (note("new.columns_unused", names=listed, count=len(unused)),) if unused else ()
+    first = (*unused[:MAX_NAMED_COLUMNS], *["..."] * (len(unused) > MAX_NAMED_COLUMNS))
+    notes = (note("new.columns_unused", argument=argument, names=first, count=len(unused)),) if unused else ()
     if raw.matrix is None:
         return replace(raw, frame=raw.frame.iloc[:, order], selected=()), notes
     table = raw.matrix.whole if isinstance(raw.matrix, LazyTable) else raw.matrix
@@ -252,3 +267,19 @@ def _overlap(index: pd.Index[Any] | None, data: Data) -> Notes:
         return ()
     count = int(index.map(str).isin(data.ids.map(str)).sum())
     return (note("new.same_names", count=count, rows=len(index)),) if count else ()
+
+
+def _distances(value: Any, data: Data, argument: str) -> Data:
+    """Return the distances of new points to the points of the data, (m, n); columns are matched by names of points."""
+    raw = unpack(value, argument)
+    table = raw.frame if raw.named else raw.frame.to_numpy()
+    names = None if data.ids is None else tuple(map(str, data.ids))
+    distances = check_points(reorder_columns(table, names, argument), argument, min_rows=1, part=True)
+    if distances.shape[1] != data.n:
+        received = f"{distances.shape[1]} columns for {data.n} points"
+        raise InputError(argument, "must be the distances to all points of the data", received, "Pass an (m, n) array.")
+    if (distances < 0).any():
+        received = f"{distances.min():.3g} among them"
+        raise InputError(argument, "must be distances, which are not negative", received, "Check how they were made.")
+    sha256 = digest_of(distances)
+    return Data(distances, sha256, ids=raw.index, name=argument, metric="precomputed", notes=raw.notes)

@@ -354,6 +354,7 @@ _RECIPE = {
     "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
     "groups": {"name": str, "count": int, "smallest": int, "largest": int, "effective": float,
                "effective_labeled": float},
+    "new": {"n": int, "sha256": str, "share": (float, None), "coordinates": [str]},
     "intervals": _TEXTS, "conf_level": float, "call": str, "command": str, "reference": [str], "equal_maps": [[str]],
 }  # fmt: skip
 _SWEEP_RECIPE = {
@@ -452,6 +453,7 @@ RESULT_FIELDS = (
     Field("_crossed", PointValues(crossed=True), required=False, each=True),
     Field("_reliability", PointValues(), required=False, each=True),
     Field("embeddings", Array(_check_coordinates), each=True, stem="embedding"),
+    Field("_out_of_sample", Nested("out_of_sample"), required=False, each=True),
     Field("_data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),
 )
 SWEEP_FIELDS = (
