@@ -192,7 +192,7 @@ def out_of_sample(
     >>> held_out = X[400:], Y[400:]
     >>> record = dreval.out_of_sample(X[:300], Y[:300], X[300:400], Y[300:400], calibration=held_out, random_state=0)
     >>> record.of("trustworthiness")[["value", "conf_low", "conf_high", "in_sample", "bound"]].round(2).to_dict()
-    {'value': 0.79, 'conf_low': 0.77, 'conf_high': 0.81, 'in_sample': 0.78, 'bound': 0.66}
+    {'value': 0.78, 'conf_low': 0.76, 'conf_high': 0.8, 'in_sample': 0.78, 'bound': 0.63}
     >>> int(record.flagged.sum()), record.n_needed
     (0, 5)
     """
@@ -339,8 +339,8 @@ def new_points_record(
     if held_out is not None:
         n_calibration = len(held_out[FLAGGED_BY])
         needed = least_flagged(m, n_calibration, alpha)
-        p = conformal_p(scores[FLAGGED_BY], held_out[FLAGGED_BY], stream(seed, "ties of new points"))
-        points["p_value"], points["p_adjusted"] = p, adjusted(p, "benjamini_hochberg")
+        points["p_value"] = conformal_p(scores[FLAGGED_BY], held_out[FLAGGED_BY], stream(seed, "ties of new points"))
+        points["p_adjusted"] = adjusted(points["p_value"].to_numpy(), "benjamini_hochberg")
         points["flagged"] = points["p_adjusted"] <= alpha
     settings = {"n_neighbors": k, "metric": reference.metric, "conf_level": conf_level, "alpha": alpha}
     facts: dict[str, Any] = {
@@ -350,6 +350,8 @@ def new_points_record(
     }
     facts |= {"n_calibration": n_calibration, "n_needed": needed, "groups": _group_facts(new.groups), "call": call}
     recipe = provenance(settings, **facts, random_state=seed)
+    if new.groups is None and (few := [name for name in scores if carrier_count(scores[name]) < MIN_CARRIERS]):
+        reasons.append(note("new.few_carriers", names=tuple(few), count=len(few)))
     all_notes = (*notes, *_notes(reference, new, calibration, k, alpha), *reasons)
     table = pd.DataFrame(rows).astype(VALUE_COLUMNS)
     return OutOfSample(table, points, np.asarray(reference.Y, np.float64), recipe, tuple(dict.fromkeys(all_notes)))
@@ -381,9 +383,7 @@ def _interval(
         return missing, (note("new.equal", measure, m=len(values)),)
     if groups is not None:
         return clustered_interval(values, groups.codes, bounds, level), ()
-    carriers = carrier_count(values)
-    notes = (note("interval.few_carriers", measure, count=carriers),) if carriers < MIN_CARRIERS else ()
-    return mean_interval(values, bounds, level), notes
+    return mean_interval(values, bounds, level), ()
 
 
 def _bound(calibration: Mapping[str, FloatArray] | None, measure: str, alpha: float) -> float:
