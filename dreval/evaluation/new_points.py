@@ -105,7 +105,7 @@ def check_new_points(
             hint = f"{f'Did you mean {near!r}? ' if near else ''}Embeddings: {', '.join(sources) or 'none'}."
             raise UnknownName("new", "must name embeddings of the evaluation", repr(name), hint)
         source = sources[name]
-        if source.can_embed and source.recording is None and not _is_fixed_map(source):
+        if _is_fitted(source):
             requirement = f"must have no coordinates for {name!r}, which the run fits: they are of another fit"
             hint = "Leave them out: its transform embeds the new rows."
             if source.transform_reason:
@@ -127,9 +127,10 @@ def check_new_points(
         raise InputError(argument, "must come with an embedding of new points", listed, hint, **fields)
 
 
-def _is_fixed_map(source: Source) -> bool:
-    """Return whether a source is a map that no run fits, so that the coordinates of new rows are those of one map."""
-    return isinstance(source, EstimatorSource) and is_map(source.estimator)
+def _is_fitted(source: Source) -> bool:
+    """Return whether a run fits a source, so that coordinates of new rows from outside are those of another fit."""
+    is_fixed_map = isinstance(source, EstimatorSource) and is_map(source.estimator)
+    return source.can_embed and source.recording is None and not is_fixed_map
 
 
 def left_out_rows(data: Data, share: float, seed: int) -> IntArray:
@@ -257,7 +258,8 @@ def _records(
         options = {**settings, "calibration": calibration.get(name), "seed": ev.seed}
         record = new_points_record(reference_views[name], compared_points[name], k, **options)
         way = "calibration=(X_cal, Y_cal) to dreval.out_of_sample"
-        if origin(points, ev.sources[name]) == TRANSFORM:
+        source = ev.sources[name]
+        if _is_fitted(source) and origin(points, source) == TRANSFORM:
             way = "new=0.2" if points.share is None else "new_data=X_new"
         notes = [item.with_values(way=way) if item.code == "new.no_calibration" else item for item in record.notes]
         records[name] = replace(record, notes=tuple(notes))
