@@ -11,7 +11,7 @@ from dreval.records.out_of_sample import OutOfSample
 from dreval.registry import MEASURES
 from dreval.report._style import figure_style
 from dreval.report._svg import inline_svg
-from dreval.report.document import Document, Group, PageFigure, Paragraph, Part, Section, Table, TermEntry, WideFigure
+from dreval.report.document import Document, PageFigure, Paragraph, Part, Section, Table, TermEntry, WideFigure
 from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
@@ -100,7 +100,7 @@ def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: Fi
         else folder.figure(figure, stem, caption)
     )
     answer = Paragraph(findings_text(out_of_sample_findings(record)), "finding")
-    return Section(title, [answer, Group([drawing, out_of_sample_table(record)], "beside")], stem)
+    return Section(title, [answer, out_of_sample_table(record), drawing], stem)
 
 
 def out_of_sample_report(record: OutOfSample, title: str | None, folder: FigureFolder | None) -> Document:

@@ -54,6 +54,7 @@ from dreval.report.figures._panels import (
     main_measures,
     map_cells,
     place_points,
+    point_diameter,
     quality_bar,
     ramp_between,
     scale_of_maps,
@@ -156,7 +157,7 @@ def scores_map(scores: PointScores, score: str, ax: Axes | None = None, figsize:
 def out_of_sample_map(
     record: OutOfSample, measure: str | None = None, ax: Axes | None = None, figsize: Any = None
 ) -> Figure | Axes:
-    """Draw reference points in soft gray and new points above them: those not represented marked, or by their scores."""
+    """Draw reference points in soft gray, and new points above: marked where not represented, or by their score."""
     flagged, background = record.flagged, f"reference points ({len(record.reference):,})"
     bar = None
     if measure is not None:
@@ -174,7 +175,8 @@ def out_of_sample_map(
         reading = Reading(" ".join(filter(None, texts)), legend, bar)
         grid = PanelGrid(1, reading, cell=SINGLE_MAP_INCHES)
         points = np.concatenate([record.reference, record.coordinates])
-        draw_clouds(grid.axes[0], points, Classes(codes, ("", *map(str, colors)), (NEUTRAL_COLOR, *colors)))
+        classes = Classes(codes, ("", *map(str, colors)), (NEUTRAL_COLOR, *colors))
+        draw_clouds(grid.axes[0], points, classes, min(4.0, point_diameter(len(record))))
         grid.name(0, "New points on the map")
         return grid.finish()
 
