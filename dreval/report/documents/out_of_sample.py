@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 from dreval.glossary import format_number
@@ -100,7 +101,8 @@ def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: Fi
         else folder.figure(figure, stem, caption)
     )
     answer = Paragraph(findings_text(out_of_sample_findings(record)), "finding")
-    return Section(title, [answer, out_of_sample_table(record), drawing], stem)
+    table = out_of_sample_table(record)
+    return Section(title, [answer, replace(table, foot=""), Paragraph(table.foot, "note"), drawing], stem)
 
 
 def out_of_sample_report(record: OutOfSample, title: str | None, folder: FigureFolder | None) -> Document:
