@@ -70,6 +70,7 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
 def _summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.sweep import Sweep
 
@@ -85,6 +86,10 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.sweep import sweep_summary
 
         return sweep_summary(record, full, shell=True)
+    if isinstance(record, OutOfSample):
+        from dreval.report.documents.out_of_sample import out_of_sample_summary
+
+        return out_of_sample_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -93,6 +98,7 @@ def _summary(record: Any, full: bool) -> Any:
 def _document(record: Any) -> dict[str, Any]:
     """Return the content of a record as a JSON document."""
     from dreval.records.comparison import Comparison
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.sweep import Sweep
 
@@ -104,6 +110,9 @@ def _document(record: Any) -> dict[str, Any]:
     if isinstance(record, Sweep):
         best = {name: record.best_set(name) for name in record.measures}
         return {"recipe": record.recipe, "best_set": best, "table": record.tidy(), "notes": record.notes}
+    if isinstance(record, OutOfSample):
+        points = record.augment()
+        return {"recipe": record.recipe, "table": record.tidy(), "points": points, "notes": record.notes}
     return study_document(record)
 
 

@@ -51,7 +51,7 @@ from dreval.records.provenance import provenance, reproducing_call
 from dreval.registry import MEASURES
 
 RANK_MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "mrre_false", "mrre_missing")
-FLAGGED_BY = "trustworthiness"  # the score that p-values and flags of new points are by
+FLAGGED_BY = ("trustworthiness", "continuity")  # p-values and flags of new points are by the lower of these
 
 
 @dataclass(frozen=True)
@@ -170,10 +170,12 @@ def out_of_sample(
     population scores at least the l-th smallest calibration score with probability at least 1 - alpha, on average over
     calibrations; a rank error is at most the l-th largest.
 
-    *p-values and flags.* :math:`p_j = (1 + \#\{\text{calibration} \le T_j\}) / (1 + c)` tests whether query j is kept
-    as well as points of the reference population, by its trustworthiness; equal scores are ordered at random. Points
-    that Benjamini-Hochberg rejects at ``alpha`` are flagged: the map does not represent them. At the smallest p they
-    are flagged only if at least :math:`m / (\alpha (c + 1))` new points have it (``n_needed``).
+    *p-values and flags.* With :math:`s_j = \min(T_j, C_j)`, :math:`p_j = (1 + \#\{\text{calibration} \le s_j\}) / (1 +
+    c)` tests whether query j is kept as well as points of the reference population; equal scores are ordered at random.
+    A linear map usually has false neighbors (low T) where it does not represent a point, and one that averages over
+    neighbors tears the point from its neighbors (low C). Points that Benjamini-Hochberg rejects at ``alpha`` are
+    flagged: the map does not represent them. At the smallest p they are flagged only if at least :math:`m / (\alpha (c
+    + 1))` new points have it (``n_needed``).
 
     *Cost.* O((m + c) n (p + d)) time, by blocks of reference points, and O((m + c) k) memory in addition; the values of
     the reference points O(n^2 (p + d)), from 2000 random ones of more than 20,000.
@@ -337,9 +339,10 @@ def new_points_record(
     points = points.assign(**scores)
     n_calibration, needed = 0, None
     if held_out is not None:
-        n_calibration = len(held_out[FLAGGED_BY])
+        lower, lower_held_out = (np.minimum(*(part[name] for name in FLAGGED_BY)) for part in (scores, held_out))
+        n_calibration = len(lower_held_out)
         needed = least_flagged(m, n_calibration, alpha)
-        points["p_value"] = conformal_p(scores[FLAGGED_BY], held_out[FLAGGED_BY], stream(seed, "ties of new points"))
+        points["p_value"] = conformal_p(lower, lower_held_out, stream(seed, "ties of new points"))
         points["p_adjusted"] = adjusted(points["p_value"].to_numpy(), "benjamini_hochberg")
         points["flagged"] = points["p_adjusted"] <= alpha
     settings = {"n_neighbors": k, "metric": reference.metric, "conf_level": conf_level, "alpha": alpha}

@@ -678,6 +678,8 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
         return record
     if isinstance(record, Comparison):
         received, hint = "a comparison", "Pass the results that it compares."
+    elif isinstance(record, OutOfSample):
+        received, hint = "new points on a map", "Pass the result of the reference points."
     else:
         received = "a sweep"
         hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."

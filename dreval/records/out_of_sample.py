@@ -11,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dreval._check import check_one_of, check_path
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Notes
 
@@ -59,9 +60,9 @@ class OutOfSample(TableRecord):
     >>> record = dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2])
     >>> record.tidy()[["measure", "value", "in_sample"]].round(2).head(3)
                     measure  value  in_sample
-    0       trustworthiness   0.78       0.78
-    1            continuity   0.91       0.91
-    2  neighborhood_overlap   0.34       0.35
+    0       trustworthiness   0.78       0.77
+    1            continuity   0.91       0.90
+    2  neighborhood_overlap   0.36       0.34
     """
 
     table: pd.DataFrame
@@ -109,11 +110,9 @@ class OutOfSample(TableRecord):
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(400, 4))
         >>> record = dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2])
-        >>> round(record.of("continuity")["value"], 3)
-        0.911
+        >>> record.of("continuity")[["value", "in_sample", "gap"]].astype(float).round(3).to_dict()
+        {'value': 0.91, 'in_sample': 0.903, 'gap': -0.007}
         """
-        from dreval._check import check_one_of
-
         names = self.table["measure"].tolist()
         name = check_one_of(measure, names, "measure", aliases=True)
         return self.table.drop(columns="measure").iloc[names.index(name)].rename(name)
@@ -133,26 +132,56 @@ class OutOfSample(TableRecord):
         return self.points
 
     @overload
-    def plot(self, ax: None = None, figsize: tuple[float, float] | None = None) -> Figure: ...
+    def plot(
+        self, measure: str | None = None, ax: None = None, figsize: tuple[float, float] | None = None
+    ) -> Figure: ...
     @overload
-    def plot(self, *, ax: Axes) -> Axes: ...
-    def plot(self, ax: Any = None, figsize: Any = None) -> Figure | Axes:
+    def plot(self, measure: str | None = None, *, ax: Axes) -> Axes: ...
+    def plot(self, measure: str | None = None, ax: Any = None, figsize: Any = None) -> Figure | Axes:
         """Draw the map: reference points in soft gray, new points above them, those that it does not represent marked.
 
         Parameters
         ----------
+        measure : str, optional
+            A measure, to color the new points by their scores, from low (dark) to high (light).
         %(figure)s
+
+        Raises
+        ------
+        UnknownName
+            If there is no such measure.
 
         Examples
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(300, 4))
-        >>> dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2]).plot()
+        >>> dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2]).plot("trustworthiness")
         <Figure size ...>
         """
         from dreval.report.figures.maps import out_of_sample_map
 
-        return out_of_sample_map(self, ax, figsize)
+        names = self.table["measure"].tolist()
+        name = None if measure is None else check_one_of(measure, names, "measure", aliases=True)
+        return out_of_sample_map(self, name, ax, figsize)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write the report of the new points.
+
+        %(report)s
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(300, 4))
+        >>> record = dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2])
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     record.report(f"{folder}/new.md").read_text("utf-8").splitlines()[0]
+        '# New points on a map'
+        """
+        from dreval.report.write import write_out_of_sample
+
+        return write_out_of_sample(self, check_path(path, "path"), title=title)
 
     def save(self, path: str | Path) -> Path:
         """Save everything but the data in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.

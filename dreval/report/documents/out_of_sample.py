@@ -1,21 +1,44 @@
-"""The printed form of new points on a map, and its parts for other documents."""
+"""The printed form and the page of new points on a map, and their parts for other documents."""
 
 from __future__ import annotations
 
 import math
+from dataclasses import replace
+from typing import Any
 
 from dreval.glossary import format_number
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
 from dreval.registry import MEASURES
-from dreval.report.document import Document, Table
+from dreval.report._style import figure_style
+from dreval.report._svg import inline_svg
+from dreval.report.document import Document, PageFigure, Paragraph, Part, Section, Table, TermEntry, WideFigure
+from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import Finding, record_finding
+from dreval.report.figure_folder import FigureFolder
+from dreval.report.findings import Finding, findings_text, record_finding
+from dreval.report.format import count_noun
+from dreval.report.result_view import make_column
 
-MAX_TITLE = 22  # letters of a title in the table; longer ones are replaced by the symbol
+TITLE = "New points on a map"
+# Titles that fit into the table; those of the cards are longer.
+SHORT_TITLES = {
+    "neighborhood_overlap": "Overlap", "r_nx": "R_NX", "mrre_false": "MRRE, false", "mrre_missing": "MRRE, missing"
+}  # fmt: skip
 
 
-def out_of_sample_summary(record: OutOfSample, full: bool) -> Document:
+# Conclusions that do not follow, each with the reason.
+LIMITS = (
+    ("“Points that are not flagged are represented.”", "A point is flagged only where its scores are clearly too low."),
+    (
+        "“A point that is represented is of a known kind.”",
+        "Its neighbors are kept, but how far they are is not asked.",
+    ),
+    ("“The gap is overfitting.”", "New points have a gap on maps that overfit nothing, such as principal components."),
+)
+
+
+def out_of_sample_summary(record: OutOfSample, full: bool, *, shell: bool = False) -> Document:
     """Return what is kept of the neighbors of new points, which points are flagged, and the table of values."""
     recipe = record.recipe
     parameters = recipe["parameters"]
@@ -24,8 +47,8 @@ def out_of_sample_summary(record: OutOfSample, full: bool) -> Document:
     settings += [(name.replace("_", " "), value) for name, value in parameters.items()]
     settings.append(("Seed", recipe["random_state"]))
     findings, table = out_of_sample_findings(record), out_of_sample_table(record)
-    title = "New points on a map"
-    return record_summary(title, findings, [table], record.notes, full=full, settings=settings, call=record.call)
+    options: dict[str, Any] = {"settings": settings, "call": record.call, "shell": shell}
+    return record_summary(TITLE, findings, [table], record.notes, full=full, **options)
 
 
 def out_of_sample_findings(record: OutOfSample) -> list[Finding]:
@@ -55,16 +78,48 @@ def out_of_sample_table(record: OutOfSample) -> Table:
     columns.append(f"{100 * (1 - parameters['alpha']):g} % bound")
     cells = []
     for row in rows:
-        card = MEASURES.card(row["measure"])
-        title = card.title if len(card.title) <= MAX_TITLE else card.symbol
-        ends = [format_number(row[name], 2) for name in ("conf_low", "conf_high")]
+        title = SHORT_TITLES.get(row["measure"]) or MEASURES.card(row["measure"]).title
+        ends = [format_number(row[name], 3) for name in ("conf_low", "conf_high")]
         interval = "" if math.isnan(row["conf_low"]) else " to ".join(ends)
         numbers = (format_number(row[name], 3) for name in ("chance", "in_sample", "gap"))
         sign = "≤" if row["direction"] == "lower" else "≥"
         bound = "" if math.isnan(row["bound"]) else f"{sign} {format_number(row['bound'], 3)}"
         cells.append([title, format_number(row["value"], 3), interval, *numbers, bound])
     shown = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in cells)]
-    foot = (
-        "gap: in-sample minus new; chance: the map unrelated to the data; k = " + str(parameters["n_neighbors"]) + "."
-    )
+    foot = f"gap: in-sample minus new; chance: a map unrelated to the data; k = {parameters['n_neighbors']}."
     return Table("", [columns[i] for i in shown], [[row[i] for i in shown] for row in cells], foot=foot)
+
+
+def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: FigureFolder | None) -> Section:
+    """Return a section with the findings, the map and the values; ``stem`` names its figure."""
+    caption = "The map: reference points in gray, new points above them"
+    with figure_style():
+        figure: Any = record.plot()
+    drawing: Part = (
+        WideFigure(PageFigure(inline_svg(figure, stem, caption)), caption, "cd")
+        if folder is None
+        else folder.figure(figure, stem, caption)
+    )
+    answer = Paragraph(findings_text(out_of_sample_findings(record)), "finding")
+    table = out_of_sample_table(record)
+    return Section(title, [answer, replace(table, foot=""), Paragraph(table.foot, "note"), drawing], stem)
+
+
+def out_of_sample_report(record: OutOfSample, title: str | None, folder: FigureFolder | None) -> Document:
+    """Return the whole report: of a page, or of a text with its figure in a ``folder``."""
+    summary, recipe = out_of_sample_summary(record, full=True), record.recipe
+    settings = [TermEntry(name, value) for name, value in summary.header]
+    entries = [measure_entry(make_column(name, "", [])) for name in record.tidy()["measure"]]
+    versions = [(str(name), str(version)) for name, version in recipe["versions"].items()]
+    limits = [TermEntry(*limit) for limit in LIMITS]
+    sections = [
+        out_of_sample_section(record, "Answers", "new-points", folder),
+        *closing_sections(limits, summary.notes, summary.call, settings, versions, entries),
+    ]
+    meta = [count_noun(len(record), "new point"), count_noun(recipe["n"], "reference point")]
+    return Document(
+        TITLE if title is None else title,
+        [part for part in sections if part.parts],
+        [", ".join([*meta, f"seed {recipe['random_state']}"])],
+        dict(versions)["dreval"],
+    )

@@ -54,6 +54,7 @@ from dreval.report.figures._panels import (
     main_measures,
     map_cells,
     place_points,
+    point_diameter,
     quality_bar,
     ramp_between,
     scale_of_maps,
@@ -153,21 +154,29 @@ def scores_map(scores: PointScores, score: str, ax: Axes | None = None, figsize:
     return draw_for_reader(draw, ax, figsize)
 
 
-def out_of_sample_map(record: OutOfSample, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
-    """Draw reference points in soft gray and new points above them, those that the map does not represent marked."""
-    flagged, d = record.flagged, record.reference.shape[1]
-    names = [f"new points ({int((~flagged).sum()):,})", f"not represented ({int(flagged.sum()):,})"]
-    classes = Classes(
-        np.concatenate([np.zeros(len(record.reference), np.int64), 1 + flagged]),
-        (f"reference points ({len(record.reference):,})", *names[: 1 + record.has_conformal]),
-        (NEUTRAL_COLOR, NEW_COLOR, FLAG_COLOR)[: 2 + record.has_conformal],
-    )
+def out_of_sample_map(
+    record: OutOfSample, measure: str | None = None, ax: Axes | None = None, figsize: Any = None
+) -> Figure | Axes:
+    """Draw reference points in soft gray, and new points above: marked where not represented, or by their score."""
+    flagged, background = record.flagged, f"reference points ({len(record.reference):,})"
+    bar = None
+    if measure is not None:
+        numbers = number_colors(record.augment()[measure].to_numpy(np.float64), MEASURES.card(measure).title)
+        codes, names, colors, bar = numbers.classes.codes, (), numbers.classes.colors, numbers.bar
+    else:
+        names = f"new points ({int((~flagged).sum()):,})", f"not represented ({int(flagged.sum()):,})"
+        codes, names, colors = flagged.astype(np.int64), names[: 1 + record.has_conformal], (NEW_COLOR, FLAG_COLOR)
+    codes = np.concatenate([np.zeros(len(record.reference), np.int64), 1 + codes])
+    legend = tuple(zip((background, *names), (NEUTRAL_COLOR, *colors), strict=False))
+    texts = [columns_text(record.reference.shape[1])]
+    texts += ["No calibration: no point is marked."] * (measure is None and not record.has_conformal)
 
     def draw() -> Figure:
-        text = "" if record.has_conformal else "No calibration: no point is marked."
-        reading = Reading(" ".join(filter(None, [columns_text(d), text])), class_handles(classes))
+        reading = Reading(" ".join(filter(None, texts)), legend, bar)
         grid = PanelGrid(1, reading, cell=SINGLE_MAP_INCHES)
-        draw_clouds(grid.axes[0], np.concatenate([record.reference, record.coordinates]), classes)
+        points = np.concatenate([record.reference, record.coordinates])
+        classes = Classes(codes, ("", *map(str, colors)), (NEUTRAL_COLOR, *colors))
+        draw_clouds(grid.axes[0], points, classes, min(4.0, point_diameter(len(record))))
         grid.name(0, "New points on the map")
         return grid.finish()
 
