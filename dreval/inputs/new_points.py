@@ -224,7 +224,7 @@ def _groups(
     if list(map(str, frame.columns)).count(name) != 1:
         return None, (note("new.no_groups", argument=argument, column=name),)
     series = frame.iloc[:, list(map(str, frame.columns)).index(name)]
-    vector, notes = as_label_vector(series.to_numpy(), Rows(len(frame), index), "groups")
+    vector, notes = as_label_vector(series.to_numpy(), Rows(len(frame), None), "groups")
     if not vector.has_label.all():
         hint = "Give every new point its group, or drop these rows."
         received = f"{int((~vector.has_label).sum())} without a value in {name!r}"

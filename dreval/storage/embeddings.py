@@ -77,13 +77,14 @@ class EmbeddingCache:
 
         They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
         """
-        stored = self._stored(source, seed, self.data.n, {})
+        run = self._open(source, seed, {})
+        stored = self._stored(run, source, self.data.n)
         if stored is not None:
             return stored
         start = time.perf_counter()
         Y, notes = embed()
         seconds = time.perf_counter() - start
-        self._put(source, seed, Y, seconds, notes, {})
+        self._put(run, Y, seconds, notes)
         return Y, seconds, notes
 
     def embedding_with_new(
@@ -100,7 +101,8 @@ class EmbeddingCache:
         fitted. Both are read from the journal, or ``fit`` is called; a fit whose transform failed is not stored.
         """
         n, m = sizes
-        stored = self._stored(source, seed, n + m, key)
+        run = self._open(source, seed, key)
+        stored = self._stored(run, source, n + m)
         if stored is not None:
             Y, seconds, notes = stored
             return FittedEmbedding(Y[:n], Y[n:], notes), seconds
@@ -108,32 +110,27 @@ class EmbeddingCache:
         fitted = fit()
         seconds = time.perf_counter() - start
         if not isinstance(fitted.new, DrevalError):
-            self._put(source, seed, np.vstack([fitted.Y, fitted.new]), seconds, fitted.notes, key)
+            self._put(run, np.vstack([fitted.Y, fitted.new]), seconds, fitted.notes)
         return fitted, seconds
 
-    def _run(self, store: Store, source: Source, seed: int, key: Mapping[str, Any]) -> str:
-        """Return the run of the journal that holds an embedding."""
-        return store.open_run(work_key(self.data, source, source.default_components, seed, key))
-
-    def _stored(
-        self, source: Source, seed: int, rows: int, key: Mapping[str, Any]
-    ) -> tuple[FloatArray, float, Notes] | None:
-        """Return stored coordinates with their seconds and notes; None if there are none."""
+    def _open(self, source: Source, seed: int, key: Mapping[str, Any]) -> str | None:
+        """Return the run that holds the embedding of a source; None without a journal, and for one that is not run."""
         if self._store is None or not source.can_embed or source.recording is not None:
             return None
-        stored = self._store.get(self._run(self._store, source, seed, key), EMBEDDING)
-        if stored is None or stored[1] is None:
+        return self._store.open_run(work_key(self.data, source, source.default_components, seed, key))
+
+    def _stored(self, run: str | None, source: Source, rows: int) -> tuple[FloatArray, float, Notes] | None:
+        """Return stored coordinates with their seconds and notes; None if there are none."""
+        stored = None if self._store is None or run is None else self._store.get(run, EMBEDDING)
+        if self._store is None or stored is None or stored[1] is None:
             return None
         with self._store.as_written():
             notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
             Y = check_embedding(stored[1], rows, source.argument, source.what)
             return Y, float(stored[0]["seconds"]), notes
 
-    def _put(
-        self, source: Source, seed: int, Y: FloatArray, seconds: float, notes: Notes, key: Mapping[str, Any]
-    ) -> None:
-        """Store coordinates of a source that is run here; without a journal nothing is stored."""
-        if self._store is None or not source.can_embed or source.recording is not None:
-            return
-        facts = {"notes": [note.plain() for note in notes]} if notes else {}
-        self._store.put(self._run(self._store, source, seed, key), EMBEDDING, {"seconds": seconds, **facts}, Y)
+    def _put(self, run: str | None, Y: FloatArray, seconds: float, notes: Notes) -> None:
+        """Store coordinates; without a run nothing is stored."""
+        if self._store is not None and run is not None:
+            facts = {"notes": [note.plain() for note in notes]} if notes else {}
+            self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
