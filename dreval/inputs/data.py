@@ -262,7 +262,7 @@ def as_data(
     may_coincide : bool
         Whether all rows may be equal, as those of an embedding.
     part : bool
-        Whether the rows are new points beside data that were checked: one is enough, and they may be equal.
+        Whether the rows are new points next to data that were checked: one is enough, and they may be equal.
 
     Returns
     -------
