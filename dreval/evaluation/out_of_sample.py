@@ -43,8 +43,8 @@ from dreval.inference.intervals import MIN_CARRIERS, Interval, carrier_count, me
 from dreval.inputs.coordinates import read_coordinates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import unpack
-from dreval.inputs.source import as_source
-from dreval.inputs.variables import GUESSES, LabelVector, as_label_vector, reading_for
+from dreval.inputs.source import as_source, coordinate_table
+from dreval.inputs.variables import GUESSES, LabelVector, as_label_vector
 from dreval.measures.core import answer
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Note, Notes, note
@@ -53,6 +53,7 @@ from dreval.records.provenance import provenance, reproducing_call
 from dreval.registry import MEASURES
 
 RANK_MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "mrre_false", "mrre_missing")
+TABLE_METRICS = METRICS[:6]  # of the rows of a table, to which new points can be compared
 FLAGGED_BY = ("trustworthiness", "continuity")  # p-values and flags of new points are by the lower of these
 
 
@@ -202,7 +203,7 @@ def out_of_sample(
     """
     level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
-    metric, seed = check_one_of(metric, METRICS, "metric", aliases=True), root_seed(random_state)
+    metric, seed = check_one_of(metric, TABLE_METRICS, "metric", aliases=True), root_seed(random_state)
     try:
         reference = as_data(X, metric=metric)
         source = as_source(Y, "Y", reference)
@@ -279,7 +280,7 @@ def _read_distances(X_new: Any, reference: Data, argument: str) -> Data:
 
 def read_new_coordinates(Y_new: Any, new: Data, columns: int, argument: str = "Y_new") -> tuple[FloatArray, Notes]:
     """Return the coordinates of new points in the row order of their data, (m, columns), and notes on them."""
-    coordinates = read_coordinates(unpack(Y_new, argument, reading=reading_for(new)), new, argument)
+    coordinates = read_coordinates(coordinate_table(Y_new, argument, new, None), new, argument)
     values = np.asarray(coordinates.values, np.float64)
     if values.shape[1] != columns:
         received = f"{values.shape[1]} columns for {columns}"

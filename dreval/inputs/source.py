@@ -617,7 +617,7 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     return CallableSource(name, value, frozenset(accepts - (set(options) - {"n_components"})), dict(options))
 
 
-def _coordinate_table(value: Any, argument: str, data: Data, layer: str | None) -> UnpackedTable:
+def coordinate_table(value: Any, argument: str, data: Data, layer: str | None) -> UnpackedTable:
     """Return a table of coordinates: an array of ``obsm``, a named array of an AnnData object, or any other table."""
     if isinstance(value, str) and value in data.obsm:
         raw = unpack(data.obsm[value], argument, layer)
@@ -637,7 +637,7 @@ def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
     """Return coordinates computed elsewhere as a source, in the row order of the data."""
-    coordinates = read_coordinates(_coordinate_table(value, argument, data, layer), data, argument, ids)
+    coordinates = read_coordinates(coordinate_table(value, argument, data, layer), data, argument, ids)
     check_columns(coordinates.values, argument)
     notes = (*coordinates.notes, *embedding_notes(coordinates.one_place, argument))
     return CoordinateSource(name, coordinates.values, sha256=coordinates.sha256, notes=notes)
