@@ -158,6 +158,7 @@ KEYWORDS_ELSEWHERE |= {
     "basis": 'Evaluation(adata, "X_umap")',
     "color": 'Evaluation(...).run().plot(color="cell_type")',
     **dict.fromkeys(("groupby", "target", "y"), "Evaluation(..., labels=y)"),
+    **dict.fromkeys(("X_new", "X_test", "query"), "Evaluation(..., new_data=X_new)"),
 }
 KEYWORDS_ELSEWHERE |= {
     name: f"Evaluation(...).run({name}=...)"

@@ -51,6 +51,7 @@ from dreval.records.provenance import provenance, reproducing_call
 from dreval.registry import MEASURES
 
 RANK_MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "mrre_false", "mrre_missing")
+TABLE_METRICS = METRICS[:6]  # of the rows of a table, to which new points can be compared
 FLAGGED_BY = ("trustworthiness", "continuity")  # p-values and flags of new points are by the lower of these
 
 
@@ -200,7 +201,7 @@ def out_of_sample(
     """
     level = check_float(conf_level, "conf_level", low=0.5, high=1 - 1e-6)
     alpha = check_float(alpha, "alpha", low=1e-6, high=0.5)
-    metric, seed = check_one_of(metric, METRICS, "metric", aliases=True), root_seed(random_state)
+    metric, seed = check_one_of(metric, TABLE_METRICS, "metric", aliases=True), root_seed(random_state)
     try:
         reference = as_data(X, metric=metric)
         source = as_source(Y, "Y", reference)

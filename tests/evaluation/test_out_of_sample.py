@@ -44,17 +44,17 @@ def order_of(distances):
 def scores_of_query(in_data, on_map, k):
     """All measures of one query from its distances to the n reference points."""
     by_data, by_map = order_of(in_data), order_of(on_map)
-    n, near, shown = len(in_data), by_data[:k], by_map[:k]
+    n, near, mapped = len(in_data), by_data[:k], by_map[:k]
     r, s = ({point: t for t, point in enumerate(order, 1)} for order in (by_data, by_map))
     largest = k * (2 * n - 3 * k + 1) / 2 if k < n / 2 else (n - k) * (n - k + 1) / 2
     c = sum(abs(n - 2 * t + 2) / t for t in range(1, k + 1))
-    overlap = len(set(near) & set(shown)) / k
+    overlap = len(set(near) & set(mapped)) / k
     return {
-        "trustworthiness": 1 - sum(r[i] - k for i in set(shown) - set(near)) / largest,
-        "continuity": 1 - sum(s[i] - k for i in set(near) - set(shown)) / largest,
+        "trustworthiness": 1 - sum(r[i] - k for i in set(mapped) - set(near)) / largest,
+        "continuity": 1 - sum(s[i] - k for i in set(near) - set(mapped)) / largest,
         "neighborhood_overlap": overlap,
         "r_nx": (n * overlap - k) / (n - k),
-        "mrre_false": sum(abs(r[i] - s[i]) / s[i] for i in shown) / c,
+        "mrre_false": sum(abs(r[i] - s[i]) / s[i] for i in mapped) / c,
         "mrre_missing": sum(abs(r[i] - s[i]) / r[i] for i in near) / c,
     }
 
@@ -259,11 +259,11 @@ def test_p_values_of_tied_scores_are_uniform_and_reproduced():
     assert_allclose(counts[0], [0.2, 0.4, 0.6, 0.8, 1.0])
     assert stats.chisquare(counts[1]).pvalue > 1e-3
     (X, Y), new, cal = example(c=40, m=40)
-    first, again, other = (
+    first, second, other = (
         dreval.out_of_sample(X, Y, *new, n_neighbors=1, calibration=cal, random_state=seed).augment()["p_value"]
         for seed in (1, 1, 2)
     )
-    assert_array_equal(first, again)
+    assert_array_equal(first, second)
     assert (first != other).any()
 
 
@@ -289,9 +289,9 @@ def test_what_is_missing_says_why():
     assert few.tidy()["bound"].isna().all()
     assert not few.flagged.any()
     assert codes(dreval.out_of_sample(X, Y, *new, calibration=cal)) == {"new.few_carriers"}
-    one = dreval.out_of_sample(X, Y, new[0][:1], new[1][:1])
-    assert "new.single" in codes(one)
-    assert one.tidy()["conf_low"].isna().all()
+    single = dreval.out_of_sample(X, Y, new[0][:1], new[1][:1])
+    assert "new.single" in codes(single)
+    assert single.tidy()["conf_low"].isna().all()
     same = dreval.out_of_sample(X, X, new[0], new[0])
     assert "new.equal" in codes(same)
     assert same.of("trustworthiness")["value"] == 1.0

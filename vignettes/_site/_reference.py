@@ -40,6 +40,7 @@ RECORDS = (
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
+    "dreval.records.out_of_sample.OutOfSample",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
 )
@@ -49,8 +50,8 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Evaluate": (
         {"figures": "Figures of results.", "columns": "Columns of the tables."},
         (
-            "Evaluation Results score Scores get_scorer compare recommend embed centroid_triplets load_results card "
-            "list_measures list_figures"
+            "Evaluation Results score Scores out_of_sample get_scorer compare recommend embed centroid_triplets "
+            "load_results card list_measures list_figures"
         ),
     ),
     "Reliability": (

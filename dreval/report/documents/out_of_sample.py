@@ -54,11 +54,11 @@ def out_of_sample_summary(record: OutOfSample, full: bool, *, shell: bool = Fals
 def out_of_sample_findings(record: OutOfSample) -> list[Finding]:
     """Return how many neighbors of new points are kept, next to the reference points, and which points are flagged."""
     parameters, m = record.recipe["parameters"], len(record)
-    kept = record.of("neighborhood_overlap")
+    overlap = record.of("neighborhood_overlap")
     numbers = {"m": m, "k": parameters["n_neighbors"], "level": f"{100 * parameters['conf_level']:g} %"}
-    numbers |= {"value": kept["value"], "chance": kept["chance"], "in_sample": kept["in_sample"]}
-    numbers |= {"low": kept["conf_low"], "high": kept["conf_high"]}
-    findings = [record_finding("new.no_interval" if math.isnan(kept["conf_low"]) else "new.kept", **numbers)]
+    numbers |= {"value": overlap["value"], "chance": overlap["chance"], "in_sample": overlap["in_sample"]}
+    numbers |= {"low": overlap["conf_low"], "high": overlap["conf_high"]}
+    findings = [record_finding("new.no_interval" if math.isnan(overlap["conf_low"]) else "new.kept", **numbers)]
     if not record.has_conformal:
         return findings
     alpha, count = parameters["alpha"], int(record.flagged.sum())
@@ -85,9 +85,9 @@ def out_of_sample_table(record: OutOfSample) -> Table:
         sign = "≤" if row["direction"] == "lower" else "≥"
         bound = "" if math.isnan(row["bound"]) else f"{sign} {format_number(row['bound'], 3)}"
         cells.append([title, format_number(row["value"], 3), interval, *numbers, bound])
-    shown = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in cells)]
+    used = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in cells)]
     foot = f"gap: in-sample minus new; chance: a map unrelated to the data; k = {parameters['n_neighbors']}."
-    return Table("", [columns[i] for i in shown], [[row[i] for i in shown] for row in cells], foot=foot)
+    return Table("", [columns[i] for i in used], [[row[i] for i in used] for row in cells], foot=foot)
 
 
 def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: FigureFolder | None) -> Section:
