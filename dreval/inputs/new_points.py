@@ -164,7 +164,7 @@ def as_new_data(
     chosen = chosen_layer(layer, use_rep) if of_cells else None
     raw = unpack(value, argument, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
     raw, index, ids_passed = _ids(raw, data, argument)
-    groups, group_notes = _groups(raw, data, index, argument)
+    groups, group_notes = _groups(raw, data, argument)
     raw, notes = _features(raw, data, argument)
     table: Any = raw.matrix
     if table is None:
@@ -214,9 +214,7 @@ def _ids(raw: UnpackedTable, data: Data, argument: str) -> tuple[UnpackedTable, 
     return raw, as_ids(pd.Index(column), argument), True
 
 
-def _groups(
-    raw: UnpackedTable, data: Data, index: pd.Index[Any] | None, argument: str
-) -> tuple[LabelVector | None, Notes]:
+def _groups(raw: UnpackedTable, data: Data, argument: str) -> tuple[LabelVector | None, Notes]:
     """Return the groups of the new rows: the column with the name of the groups of the data; a note without it."""
     if data.groups is None:
         return None, ()
