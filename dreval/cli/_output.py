@@ -303,13 +303,11 @@ def with_option_name(note: Note, options: Any) -> Note:
         return note.with_values(call=f"--covariates {column}:class")
     if note.code == "groups.batch":
         return note.with_values(way="--groups")
-    if note.code == "new.none":
-        way, pair = str(dict(note.values)["way"]), f"{note.scope}=FILE"
-        fitted = f"Run it outside, and pass -e {pair} with --new {pair}."
-        return note.with_values(way=f"Pass --new {pair}." if way.startswith("Pass") else fitted if way else "")
+    if note.code in ("new.coordinates", "new.no_transform"):
+        return note.with_values(embedding=f"-e {note.scope}=FILE", way=f"--new {note.scope}=FILE")
     if note.code == "new.no_calibration":
-        ways = {"new=0.2": "--new 0.2", "new_data=X_new": "--new-data FILE"}
-        return note.with_values(way=ways.get(str(dict(note.values)["way"]), "held-out points to dreval.out_of_sample"))
+        remedies = {"new": "--new 0.2", "new_data": "--new-data FILE", "calibration": "them to dreval.out_of_sample"}
+        return note.with_values(way=remedies[dict(note.values)["argument"]])
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note

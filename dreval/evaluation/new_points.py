@@ -194,7 +194,7 @@ def evaluate_new_points(
     for name, view in views.items():
         source, reason = ev.sources[name], obstacle(points, ev.sources[name])
         if reason is not None:
-            outcome.notes.append(note("new.none", name, reason=reason, way=_way(points, source)))
+            outcome.notes.append(_note_on_obstacle(points, source, reason))
             continue
         try:
             comparisons[name] = _compared(ev, source, view.Y, new.get(name), cache)
@@ -212,12 +212,14 @@ def evaluate_new_points(
     return outcome
 
 
-def _way(points: NewPointsInput, source: Source) -> str:
-    """Return how an embedding gets coordinates of new points; empty where it cannot leave out rows."""
+def _note_on_obstacle(points: NewPointsInput, source: Source, reason: str) -> Note:
+    """Return the note on an embedding without new points, which says how it gets their coordinates."""
     if points.share is not None:
-        return ""
+        return note("new.not_left_out", source.name, reason=reason)
     new = f"new={{{source.name!r}: Y_new}}"
-    return f"Pass {new}." if not source.can_embed else f"Run it outside, and pass {{{source.name!r}: Y}} with {new}."
+    if not source.can_embed or source.recording is not None:
+        return note("new.coordinates", source.name, reason=reason, way=new)
+    return note("new.no_transform", source.name, reason=reason, embedding=f"{{{source.name!r}: Y}}", way=new)
 
 
 def _records(
@@ -257,11 +259,13 @@ def _records(
     for name in maps:
         options = {**settings, "calibration": calibration.get(name), "seed": ev.seed}
         record = new_points_record(reference_views[name], compared_points[name], k, **options)
-        way = "calibration=(X_cal, Y_cal) to dreval.out_of_sample"
+        values = {"way": "calibration=(X_cal, Y_cal) to dreval.out_of_sample", "argument": "calibration"}
         source = ev.sources[name]
         if _is_fitted(source) and origin(points, source) == TRANSFORM:
-            way = "new=0.2" if points.share is None else "new_data=X_new"
-        notes = [item.with_values(way=way) if item.code == "new.no_calibration" else item for item in record.notes]
+            remedies = {"new": "new=0.2", "new_data": "new_data=X_new"}
+            values["argument"] = "new" if points.share is None else "new_data"
+            values["way"] = remedies[values["argument"]]
+        notes = [item.with_values(**values) if item.code == "new.no_calibration" else item for item in record.notes]
         records[name] = replace(record, notes=tuple(notes))
     return records
 

@@ -415,7 +415,7 @@ def _notes(reference: View, new: NewPoints, calibration: NewPoints | None, k: in
             yield note("groups.few", groups=count, extent=effective_text(count, effective))
         yield note("new.groups")
     elif calibration is None:
-        yield note("new.no_calibration", way="calibration=(X_cal, Y_cal)")
+        yield note("new.no_calibration", way="calibration=(X_cal, Y_cal)", argument="calibration")
     else:
         c = len(calibration.view.rows)
         if not conformal_rank(c, alpha):

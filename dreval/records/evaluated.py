@@ -23,6 +23,10 @@ if TYPE_CHECKING:
     from dreval.records.tests import Certificate
 
 
+# Codes of the notes that say why an embedding has no record of new points.
+NO_NEW_POINTS = ("new.coordinates", "new.no_transform", "new.not_left_out", "new.failed")
+
+
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class EvaluatedEmbedding(Embedding):
@@ -98,7 +102,7 @@ class EvaluatedEmbedding(Embedding):
         record = self._results._out_of_sample.get(self.method)
         if record is not None:
             return record
-        reasons = [str(note.with_scope("")) for note in self.notes if note.code in ("new.none", "new.failed")]
+        reasons = [str(note.with_scope("")) for note in self.notes if note.code in NO_NEW_POINTS]
         received = reasons[0] if reasons else "an evaluation without new points"
         hint = "Pass new_data= and new= to Evaluation."
         raise InputError("out_of_sample", "must be of an embedding with new points", received.rstrip("."), hint)

@@ -46,7 +46,7 @@ def test_a_share_of_the_rows(run: Any) -> None:
     words = " ".join(text.split())
     assert code == 0
     assert "each of 12 new points, pca keeps" in words
-    assert "umap: No coordinates of the new points: coordinates only" in words
+    assert "umap: No rows are left out as new points: coordinates only" in words
 
 
 @pytest.mark.parametrize(

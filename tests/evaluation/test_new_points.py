@@ -288,7 +288,7 @@ def test_orders_of_rows_and_columns_change_nothing(rows: list[int], columns: lis
 def test_embeddings_without_new_points_have_a_note() -> None:
     results = evaluate(X, {"pca": "pca", "sammon": "sammon", "given": Y}, new_data=NEW)
     assert list(results._out_of_sample) == ["pca"]
-    reasons = {note.scope: str(note) for note in notes(results, "new.none")}
+    reasons = {note.scope: str(note) for note in notes(results)}
     assert "sammon has no transform" in reasons["sammon"]
     assert "{'sammon': Y} with new={'sammon': Y_new}" in reasons["sammon"]
     assert "coordinates only" in reasons["given"]

@@ -67,8 +67,8 @@ def test_values_are_those_of_out_of_sample(tmp_path: Path) -> None:
     expected = dreval.out_of_sample(DATA, results.embeddings["tool"], NEW, placed)
     pd.testing.assert_frame_equal(record.table, expected.table, check_exact=True)
     assert record.points["id"].tolist() == list(NEW.index)
-    again = dreval.Evaluation(DATA, {"tool": source}, new_data=NEW, random_state=0).run("continuity", None, None)
-    pd.testing.assert_frame_equal(again["tool"].out_of_sample.table, expected.table, check_exact=True)
+    repeated = dreval.Evaluation(DATA, {"tool": source}, new_data=NEW, random_state=0).run("continuity", None, None)
+    pd.testing.assert_frame_equal(repeated["tool"].out_of_sample.table, expected.table, check_exact=True)
 
 
 def test_other_new_points_are_a_note(tmp_path: Path) -> None:

@@ -833,9 +833,11 @@ def _new_points_text(results: Results) -> list[str]:
     """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
     parts = []
     for name, record in results._out_of_sample.items():
-        kept, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
+        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
         flagged = f", {format_number(count)} flagged" if count else ""
-        parts.append(f"{name} keeps {percent(kept['value'])} % (fitted points {percent(kept['in_sample'])} %{flagged})")
+        parts.append(
+            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
+        )
     if not parts:
         return []
     m, k = len(record), record.recipe["parameters"]["n_neighbors"]
