@@ -323,9 +323,10 @@ def _compared(ev: Any, source: Any, Y: FloatArray, new: Any, cache: EmbeddingCac
     fitted, _ = fit_with_new(source, data, points.data, left_out, seed, cache)
     if isinstance(fitted.new, DrevalError):
         raise fitted.new
+    notes = tuple(note("new.fit", note=item) for item in fitted.notes)
     if points.data is None:
-        return Comparison(fitted.Y, fitted.new, rows, notes=fitted.notes)
-    return Comparison(fitted.Y, fitted.new[count:], rows, fitted.new[:count], fitted.notes)
+        return Comparison(fitted.Y, fitted.new, rows, notes=notes)
+    return Comparison(fitted.Y, fitted.new[count:], rows, fitted.new[:count], notes)
 
 
 def _passed(coordinates: Any, argument: str, Y: FloatArray, rows: Data) -> Comparison:

@@ -462,3 +462,16 @@ def test_results_without_new_points_do_not_mention_them(tmp_path: Path) -> None:
     assert "new point" not in str(results.summary(full=True)).lower()
     assert "Are new points" not in results.report(tmp_path / "page.html").read_text()
     assert "new" not in results.recipe
+
+
+def test_notes_of_the_further_fit_say_so(tmp_path: Path) -> None:
+    """What the fit without the left-out rows warns of is not taken for a note on the map of all points."""
+    parts = pd.concat([X, X + 100])
+    parts.index = [f"r{i}" for i in range(180)]
+    with pytest.warns(dreval.errors.ApproximationWarning):
+        results = evaluate(parts, {"isomap": "isomap"}, new=0.2)
+    texts = [str(note) for note in notes(results, "new.fit")]
+    assert len(texts) == 1
+    assert texts[0].startswith("isomap: In the fit without the left-out rows: The graph of ")
+    loaded = dreval.load_results(results.save(tmp_path / "r.dreval"))
+    assert [str(note) for note in notes(loaded, "new.fit")] == texts
