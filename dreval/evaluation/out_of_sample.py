@@ -180,8 +180,8 @@ def out_of_sample(
     flagged: the map does not represent them. At the smallest p they are flagged only if at least :math:`m / (\alpha (c
     + 1))` new points have it (``n_needed``).
 
-    *Cost.* O((m + c) n (p + d)) time, by blocks of reference points, and O((m + c) k) memory in addition; the values of
-    the reference points O(n^2 (p + d)), from 2000 random ones of more than 20,000.
+    *Cost.* O((m + c) (n (p + d) + k^2)) time, by blocks of reference points, and O((m + c) k) memory in addition; the
+    values of the reference points O(n^2 (p + d)), from 2000 random ones of more than 20,000.
 
     References
     ----------
