@@ -166,8 +166,8 @@ def out_of_sample(
     independent. With G groups the squared standard error is :math:`\frac{G}{G - 1} \sum_g (\sum_{j \in g} (s_j -
     \bar s))^2 / m^2`, with the effective number of groups minus one degrees.
 
-    *Gap.* The value of the reference points minus that of the new points. It is not 0 where nothing is overfitted:
-    principal components of 30 columns and 100 points have .024.
+    *Gap.* The value of the reference points minus that of the new points. It is not 0 where nothing is overfitted: by
+    trustworthiness, principal components of 100 points in 30 independent columns have .026, two of the columns 0.
 
     *Conformal bound.* With c calibration points and :math:`l = \lfloor \alpha (c + 1) \rfloor`, a new point of the same
     population scores at least the l-th smallest calibration score with probability at least 1 - alpha, on average over
