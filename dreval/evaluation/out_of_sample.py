@@ -41,7 +41,7 @@ from dreval.inference.groups import (
 )
 from dreval.inference.intervals import MIN_CARRIERS, Interval, carrier_count, mean_interval
 from dreval.inputs.coordinates import read_coordinates
-from dreval.inputs.data import Data, as_data
+from dreval.inputs.data import Data, as_data, check_groups, check_no_gaps
 from dreval.inputs.files import unpack
 from dreval.inputs.source import as_source, coordinate_table
 from dreval.inputs.variables import GUESSES, LabelVector, as_label_vector
@@ -125,7 +125,7 @@ def out_of_sample(
         Number k of neighbors, below n. "auto" is 15, or fewer for fewer than 31 reference points.
     metric : str, default "euclidean"
         Distance in the data, as in ``Evaluation``.
-    groups : (m,) array or path, optional
+    groups : (m,) array, column name or path, optional
         The group of each new point (donor, patient, document), whose points depend on each other. Intervals take the
         groups as independent; there are then no conformal statements.
     calibration : (X_cal, Y_cal), optional
@@ -217,17 +217,16 @@ def out_of_sample(
     if len(numbers) > 1:
         raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Call it for each number.")
     k, maps = numbers[0], {"": np.asarray(coordinates, np.float64)}
-    new = read_new_data(X_new, reference)
+    new = read_new_data(X_new, reference, groups=groups)
     Y_new, new_notes = read_new_coordinates(Y_new, new, maps[""].shape[1])
-    vector = None if groups is None else _read_groups(groups, new)
-    points = compare_new_points(reference, maps, new, {"": Y_new}, k, groups=vector)[""]
+    points = compare_new_points(reference, maps, new, {"": Y_new}, k, groups=new.groups)[""]
     held_out: NewPoints | None = None
     held_out_notes: Notes = ()
     if calibration is not None:
         X_cal, Y_cal = _pair(calibration)
         cal = read_new_data(X_cal, reference, "calibration")
         Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, maps[""].shape[1], "calibration")
-        held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""] if vector is None else None
+        held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""] if groups is None else None
     names = {"data": "X", "embeddings['Y']": "Y"}
     all_notes = [item.named(names) for item in (*reference.notes, *source.notes, *notes)]
     all_notes += [item for item in (*new.notes, *new_notes, *held_out_notes) if item.code in GUESSES]
@@ -246,12 +245,15 @@ def out_of_sample(
     )  # fmt: skip
 
 
-def read_new_data(X_new: Any, reference: Data, argument: str = "X_new") -> Data:
-    """Return new points in normal form, with the columns of the reference; distances to it (m, n) if precomputed."""
+def read_new_data(X_new: Any, reference: Data, argument: str = "X_new", groups: Any = None) -> Data:
+    """Return new points in normal form, with the columns of the reference; distances to it (m, n) if precomputed.
+
+    ``groups`` are the group of each new point: values, the name of a column, or a path.
+    """
     if reference.metric == "precomputed":
-        return _read_distances(X_new, reference, argument)
+        return _read_distances(X_new, reference, argument, groups)
     try:
-        new = as_data(X_new, metric=reference.metric, header=reference.header, part=True)
+        new = as_data(X_new, groups=groups, metric=reference.metric, header=reference.header, part=True)
     except DrevalError as error:
         raise error.named({"data": argument}) from error.__cause__ or error
     if new.table.shape[1] != reference.table.shape[1]:
@@ -263,8 +265,8 @@ def read_new_data(X_new: Any, reference: Data, argument: str = "X_new") -> Data:
     return replace(new, table=new.X[:, reorder_columns(places, reference.columns, argument)[0]])
 
 
-def _read_distances(X_new: Any, reference: Data, argument: str) -> Data:
-    """Return the distances of new points to the reference, (m, n)."""
+def _read_distances(X_new: Any, reference: Data, argument: str, groups: Any) -> Data:
+    """Return the distances of new points to the reference, (m, n), with the groups of the points."""
     raw = unpack(X_new, argument)
     table = raw.frame if raw.named else raw.frame.to_numpy()
     names = None if reference.ids is None else tuple(map(str, reference.ids))
@@ -275,7 +277,13 @@ def _read_distances(X_new: Any, reference: Data, argument: str) -> Data:
     if (distances < 0).any():
         received = f"{distances.min():.3g} among them"
         raise InputError(argument, "must be distances, which are not negative", received, "Check how they were made.")
-    return Data(distances, ids=raw.index, metric="precomputed", notes=raw.notes)
+    new = Data(distances, ids=raw.index, metric="precomputed", notes=raw.notes)
+    if groups is None:
+        return new
+    vector, notes = as_label_vector(groups, new, "groups")
+    check_no_gaps(vector, notes, "group")
+    check_groups(vector, None)
+    return replace(new, groups=vector, notes=(*raw.notes, *notes))
 
 
 def read_new_coordinates(Y_new: Any, new: Data, columns: int, argument: str = "Y_new") -> tuple[FloatArray, Notes]:
@@ -295,18 +303,6 @@ def _pair(calibration: Any) -> tuple[Any, Any]:
         hint = "Pass calibration=(X_cal, Y_cal): held-out rows and their coordinates on the map."
         raise InputError("calibration", "must be a pair of data and coordinates", describe(calibration), hint)
     return calibration[0], calibration[1]
-
-
-def _read_groups(groups: Any, new: Data) -> LabelVector:
-    """Return the group of each new point; none may be missing, and there must be two or more."""
-    vector, _ = as_label_vector(groups, new, "groups")
-    if not vector.has_label.all():
-        received = f"{int((~vector.has_label).sum())} missing values"
-        raise InputError("groups", "must be known for each new point", received, "Drop these points, or name a group.")
-    if len(vector.classes) < 2:
-        hint = "Leave groups out where all new points belong to one."
-        raise InputError("groups", "must have two or more groups", f"{len(vector.classes)}", hint)
-    return vector
 
 
 def compare_new_points(
@@ -384,7 +380,7 @@ def new_points_record(
         needed = least_flagged(m, n_calibration, alpha)
         points["p_value"] = conformal_p(lower, lower_held_out, stream(seed, "ties of new points"))
         points["p_adjusted"] = adjusted(points["p_value"].to_numpy(), "benjamini_hochberg")
-        points["flagged"] = points["p_adjusted"] <= alpha
+        points["flagged"] = points["p_adjusted"] <= alpha * (1 + ROUNDING)
     settings = {"n_neighbors": k, "metric": reference.metric, "conf_level": conf_level, "alpha": alpha}
     facts: dict[str, Any] = {
         "n": n,

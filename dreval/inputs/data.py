@@ -325,10 +325,10 @@ def as_data(
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
     label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
-    _check_no_gaps(batches, batch_notes, "batch")
+    check_no_gaps(batches, batch_notes, "batch")
     group_vector, group_notes = (None, ()) if groups is None else as_label_vector(groups, rows, "groups")
-    _check_no_gaps(group_vector, group_notes, "group")
-    _check_groups(group_vector, label_vector)
+    check_no_gaps(group_vector, group_notes, "group")
+    check_groups(group_vector, label_vector)
     if covariates is None and types:
         raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
     covariate_values, covariate_notes = (
@@ -519,7 +519,7 @@ def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[s
     return {**named, **{str(name): kind for name, kind in types.items()}}
 
 
-def _check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
+def check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
     """Raise if a point has no batch or no group; ``notes`` name texts that mean a missing value."""
     if vector is None or vector.has_label.all():
         return
@@ -532,7 +532,7 @@ def _check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
     raise InputError("batch" if noun == "batch" else "groups", "must be complete", received, hint)
 
 
-def _check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None:
+def check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None:
     """Raise if there is one group, or if the groups are the classes."""
     if groups is None:
         return

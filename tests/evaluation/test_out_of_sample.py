@@ -205,6 +205,33 @@ def test_intervals_are_those_of_the_formulas():
     assert {note.code for note in grouped.notes} >= {"groups.few", "new.groups"}
 
 
+def test_groups_are_a_column_of_the_new_points():
+    """Its name, or its values, with distances too."""
+    (X, Y), (X_new, Y_new) = example()
+    donors = [f"d{i % 7}" for i in range(30)]
+    frame = pd.DataFrame(X_new, columns=list("abcde")).assign(donor=donors)
+    by_name = dreval.out_of_sample(pd.DataFrame(X, columns=list("abcde")), Y, frame, Y_new, groups="donor")
+    by_value = dreval.out_of_sample(X, Y, X_new, Y_new, groups=donors)
+    D = dreval.out_of_sample(cdist(X, X), Y, cdist(X_new, X), Y_new, groups=donors, metric="precomputed")
+    pd.testing.assert_frame_equal(by_name.tidy(), by_value.tidy())
+    pd.testing.assert_frame_equal(D.tidy(), by_value.tidy())
+    assert by_name.recipe["groups"] == {
+        "name": "donor",
+        "count": 7,
+        "effective": 900 / sum(n**2 for n in (5, 5, 4, 4, 4, 4, 4)),
+    }
+
+
+def test_distances_are_matched_by_name():
+    """The columns of a frame of distances are in the order of the reference points."""
+    (X, Y), (X_new, Y_new) = example()
+    names = [f"p{i}" for i in range(120)]
+    D = pd.DataFrame(cdist(X, X), index=names, columns=names)
+    D_new = pd.DataFrame(cdist(X_new, X), columns=names)[names[::-1]]
+    record = dreval.out_of_sample(D, Y, D_new, Y_new, metric="precomputed")
+    pd.testing.assert_frame_equal(record.augment(), dreval.out_of_sample(X, Y, X_new, Y_new).augment())
+
+
 def test_groups_of_one_point_have_the_interval_of_points():
     """To the last digits."""
     (X, Y), (X_new, Y_new) = example()
