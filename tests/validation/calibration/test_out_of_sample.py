@@ -4,10 +4,10 @@ A map is fitted once (principal components of n = 100 reference points); its new
 drawn again in each simulation. The mean that an interval should cover is that of 20,000 further new points.
 
 In 1000 simulations of 50 new points 95 % intervals of trustworthiness, continuity, overlap and both rank errors missed
-in .071, .068, .062, .081 and .048 on the Gaussian design (in 5000: .058, .054, .048, .063, .057), and in .035 to .070 on
-the others; in 500 of 200 new points in .034 to .074, mean .051; over ten unequal groups in .049 to .059. Bounds of level
-90 % failed in .094 to .102 (of the overlap, which has ties, in .051 to .061), and p <= .1 in .096 to .104 of 20,000 new
-points, over 1000 calibrations of 49. Flags at .1 had a false discovery rate of .067 in 500 simulations.
+in .071, .068, .062, .081 and .048 on the Gaussian design (in 5000: .058, .054, .048, .063, .057), and in .035 to .070
+on the others; in 500 of 200 new points in .034 to .074, mean .051; over ten unequal groups in .049 to .059. Bounds of
+level 90 % failed in .094 to .102 (of the overlap, which has ties, in .051 to .061), and p <= .1 in .096 to .104 of
+20,000 new points, over 1000 calibrations of 49. Flags at .1 had a false discovery rate of .067 in 500 simulations.
 """
 
 from __future__ import annotations
