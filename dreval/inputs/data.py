@@ -615,7 +615,8 @@ def _check_features(
     check_magnitude(summary.largest, "data", part)
     if metric == "euclidean" and not part and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, "data")
-    return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
+    directions = [] if part else direction_notes(table, metric, "data")
+    return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *directions]
 
 
 def _truth_values(raw: UnpackedTable) -> list[Note]:

@@ -134,6 +134,16 @@ def test_the_reference_points_have_the_values_of_an_evaluation():
     assert table.loc["mrre_false", "direction"] == "lower"
 
 
+@pytest.mark.parametrize("metric", METRIC_NAMES)
+def test_a_single_new_point_has_a_score(metric):
+    """Whatever the metric, and also at the place of a reference point."""
+    (X, Y), (X_new, Y_new) = example()
+    for pair in ((X_new[:1], Y_new[:1]), (X[3:4], Y[3:4])):
+        record = dreval.out_of_sample(X, Y, *pair, n_neighbors=7, metric=metric)
+        in_data = cdist(pair[0], X, {"manhattan": "cityblock"}.get(metric, metric))
+        assert_brute_force(record, np.where(np.abs(in_data) < 1e-14, 0.0, in_data), cdist(pair[1], Y), 7)
+
+
 def test_one_pass_serves_several_maps_and_small_blocks_change_nothing(monkeypatch):
     """Views of two maps are those of each alone, from blocks of 16 rows and tiles of 8 queries, in float32 too."""
     (X, Y), (X_new, Y_new) = example(n=90)
