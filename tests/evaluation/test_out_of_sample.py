@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from records.test_forged_files import forge
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist
 from statsmodels.stats.multitest import multipletests
@@ -433,6 +435,36 @@ def test_a_saved_record_is_the_same(kind, tmp_path: Path):
     assert str(loaded.summary(full=True)) == str(record.summary(full=True))
     assert loaded.save(tmp_path / "again.dreval").read_bytes() == path.read_bytes()
     loaded.plot()
+
+
+def without_column(name):
+    """A change that drops a column of the table of points."""
+
+    def change(_, members):
+        columns = [column for column in json.loads(members["points.json"]) if column[0] != name]
+        members["points.json"] = json.dumps(columns).encode()
+
+    return change
+
+
+FORGED = {
+    "fewer points": lambda body, _: body["recipe"].update(n_new=29),
+    "no seed": lambda body, _: body["recipe"].pop("random_state"),
+    "no level": lambda body, _: body["recipe"]["parameters"].pop("alpha"),
+    "a text as level": lambda body, _: body["recipe"]["parameters"].update(alpha="x"),
+    "no flags": without_column("flagged"),
+    "no coordinates": without_column("y1"),
+    "another map": lambda _, members: members.update({"reference.npy": members["reference.npy"][:-8]}),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_file_that_does_not_fit_is_refused(name, tmp_path: Path):
+    """A file with valid checksums and other content is one clear error."""
+    (X, Y), new, cal = example(c=60)
+    saved = dreval.out_of_sample(X, Y, *new, calibration=cal, random_state=0).save(tmp_path / "a.dreval")
+    with pytest.raises(InputError, match="Save the result again"):
+        dreval.load_results(forge(saved, tmp_path / "b.dreval", FORGED[name]))
 
 
 def test_the_answer_comes_first_in_eighty_columns():
