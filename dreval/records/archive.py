@@ -360,7 +360,7 @@ _SWEEP_RECIPE = {
     "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
     "versions": _TEXTS,
 }  # fmt: skip
-_NEW_RECIPE = {
+_NEW_RECIPE: dict[str, Any] = {
     "n": int, "p": (int, None), "n_new": int, "n_calibration": int, "n_needed": (int, None), "random_state": int,
     "groups": ({"name": str, "count": int, "effective": float}, None), "call": str, "versions": _TEXTS,
     "parameters": {"n_neighbors": int, "metric": str, "conf_level": float, "alpha": float},
