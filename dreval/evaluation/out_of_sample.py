@@ -226,7 +226,7 @@ def out_of_sample(
         X_cal, Y_cal = _pair(calibration)
         cal = read_new_data(X_cal, reference, "calibration")
         Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, maps[""].shape[1], "calibration")
-        held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""] if groups is None else None
+        held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""]
     names = {"data": "X", "embeddings['Y']": "Y"}
     all_notes = [item.named(names) for item in (*reference.notes, *source.notes, *notes)]
     all_notes += [item for item in (*new.notes, *new_notes, *held_out_notes) if item.code in GUESSES]
