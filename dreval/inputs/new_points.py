@@ -14,7 +14,7 @@ from dreval._check import FloatArray, describe
 from dreval._check_arrays import EXACT_MAGNITUDE, check_points, check_spread, reorder_columns
 from dreval.errors import DrevalError, Hint, InputError
 from dreval.inputs.coordinates import Coordinates, read_coordinates
-from dreval.inputs.data import Data
+from dreval.inputs.data import Data, check_groups, check_no_gaps, extract_variable
 from dreval.inputs.features import (
     MAX_NAMED_COLUMNS,
     SparseTableSummary,
@@ -29,7 +29,7 @@ from dreval.inputs.kinds import Kind, kind_of, split_member
 from dreval.inputs.source import coordinate_table
 from dreval.inputs.stored import LazyTable
 from dreval.inputs.text_tables import HeaderOptions
-from dreval.inputs.variables import LabelVector, Rows, as_ids, as_label_vector
+from dreval.inputs.variables import HasRows, LabelVector, Rows, as_ids, as_label_vector
 from dreval.records.notes import Notes, note
 
 DATA = "new_data"  # the argument of an evaluation with the new rows
@@ -142,12 +142,20 @@ def check_new_columns(values: Any, columns: int, argument: str) -> FloatArray:
 
 
 def as_new_data(
-    value: Any, data: Data, argument: str = DATA, *, layer: str | None = None, use_rep: str | None = None
+    value: Any,
+    data: Data,
+    argument: str = DATA,
+    *,
+    groups: Any = None,
+    layer: str | None = None,
+    use_rep: str | None = None,
 ) -> Data:
     """Return new rows (m, p) in normal form, with the columns of the data; precomputed, distances to it (m, n).
 
     Columns are matched by name where both have names; columns that are no features of the data are left out, with a
     note. Otherwise they are taken by position, and must be as many. Row names become the ids of the new points.
+    ``groups`` are the group of each new point: values, the name of a column, or a path; by default the column with the
+    name of the groups of the data.
 
     Raises
     ------
@@ -158,13 +166,13 @@ def as_new_data(
     if isinstance(value, Data) and (value.metric, value.columns) == (data.metric, data.columns):
         return value  # that were read for these data, as those of a protocol
     if data.metric == "precomputed":
-        return _distances(value, data, argument)
+        return _distances(value, data, argument, groups)
     kind = kind_of(value)
     of_cells = kind is Kind.ANNDATA or (kind is Kind.ANNDATA_FILE and split_member(value)[1] is None)
     chosen = chosen_layer(layer, use_rep) if of_cells else None
     raw = unpack(value, argument, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
     raw, index, ids_passed = _ids(raw, data, argument)
-    groups, group_notes = _groups(raw, data, argument)
+    raw, vector, group_notes = _groups(raw, data, groups, Rows(len(raw.frame), index, ids_passed), argument)
     raw, notes = _features(raw, data, argument)
     table: Any = raw.matrix
     if table is None:
@@ -201,7 +209,7 @@ def as_new_data(
         metric=data.metric,
         header=data.header,
         other_header=raw.other_header,
-        groups=groups,
+        groups=vector,
     )
 
 
@@ -214,20 +222,33 @@ def _ids(raw: UnpackedTable, data: Data, argument: str) -> tuple[UnpackedTable, 
     return raw, as_ids(pd.Index(column), argument), True
 
 
-def _groups(raw: UnpackedTable, data: Data, argument: str) -> tuple[LabelVector | None, Notes]:
-    """Return the groups of the new rows: the column with the name of the groups of the data; a note without it."""
-    if data.groups is None:
-        return None, ()
-    frame, name = raw.frame if raw.extra is None else raw.extra, data.groups.name
-    if list(map(str, frame.columns)).count(name) != 1:
-        return None, (note("new.no_groups", argument=argument, column=name),)
-    series = frame.iloc[:, list(map(str, frame.columns)).index(name)]
-    vector, notes = as_label_vector(series.to_numpy(), Rows(len(frame), None), "groups")
-    if not vector.has_label.all():
-        hint = "Give every new point its group, or drop these rows."
-        received = f"{int((~vector.has_label).sum())} without a value in {name!r}"
-        raise InputError(argument, "must have complete groups", received, hint)
-    return replace(vector, name=name), notes
+def _groups(
+    raw: UnpackedTable, data: Data, groups: Any, rows: Rows, argument: str
+) -> tuple[UnpackedTable, LabelVector | None, Notes]:
+    """Return the groups of the new rows, the rows without their column, and notes.
+
+    By default they are the column with the name of the groups of the data; a note says that there is none.
+    """
+    if groups is None:
+        if data.groups is None:
+            return raw, None, ()
+        columns = raw.columns if raw.extra is None else raw.extra.columns
+        if list(map(str, columns)).count(data.groups.name) != 1:
+            return raw, None, (note("new.no_groups", argument=argument, column=data.groups.name),)
+        raw, variable = extract_variable(raw, data.groups.name, "groups")
+        if variable.series.nunique(dropna=False) == 1:
+            return raw, None, (note("new.one_group", argument=argument, column=data.groups.name),)
+        return raw, *_as_groups(variable, rows)
+    raw, variable = extract_variable(raw, groups, "groups")
+    return raw, *_as_groups(variable, rows)
+
+
+def _as_groups(variable: Any, rows: HasRows) -> tuple[LabelVector, Notes]:
+    """Return the group of each new point; none may be missing, and there must be two or more."""
+    vector, notes = as_label_vector(variable, rows, "groups")
+    check_no_gaps(vector, notes, "group")
+    check_groups(vector, None)
+    return vector, notes
 
 
 def _features(raw: UnpackedTable, data: Data, argument: str) -> tuple[UnpackedTable, Notes]:
@@ -269,7 +290,7 @@ def _overlap(index: pd.Index[Any] | None, data: Data) -> Notes:
     return (note("new.same_names", count=count, rows=len(index)),) if count else ()
 
 
-def _distances(value: Any, data: Data, argument: str) -> Data:
+def _distances(value: Any, data: Data, argument: str, groups: Any) -> Data:
     """Return the distances of new points to the points of the data, (m, n); columns are matched by names of points."""
     raw = unpack(value, argument)
     table = raw.frame if raw.named else raw.frame.to_numpy()
@@ -282,4 +303,8 @@ def _distances(value: Any, data: Data, argument: str) -> Data:
         received = f"{distances.min():.3g} among them"
         raise InputError(argument, "must be distances, which are not negative", received, "Check how they were made.")
     sha256 = digest_of(distances)
-    return Data(distances, sha256, ids=raw.index, name=argument, metric="precomputed", notes=raw.notes)
+    new = Data(distances, sha256, ids=raw.index, name=argument, metric="precomputed", notes=raw.notes)
+    if groups is None:
+        return new
+    vector, notes = _as_groups(groups, new)
+    return replace(new, groups=vector, notes=(*raw.notes, *notes))

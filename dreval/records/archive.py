@@ -361,7 +361,7 @@ _SWEEP_RECIPE = {
     "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
     "versions": _TEXTS,
 }  # fmt: skip
-_NEW_RECIPE = {
+_NEW_RECIPE: dict[str, Any] = {
     "n": int, "p": (int, None), "n_new": int, "n_calibration": int, "n_needed": (int, None), "random_state": int,
     "groups": ({"name": str, "count": int, "effective": float}, None), "call": str, "versions": _TEXTS,
     "parameters": {"n_neighbors": int, "metric": str, "conf_level": float, "alpha": float},
@@ -509,8 +509,12 @@ def _make_comparison(values: dict[str, Any], _: Context) -> Comparison:
 
 def _make_out_of_sample(values: dict[str, Any], context: Context) -> OutOfSample:
     """Return the record of new points from its fields; raise if they do not belong together."""
-    values["table"] = values["table"].astype(VALUE_COLUMNS)
-    if len(values["points"]) != values["recipe"]["n_new"] or list(values["table"]) != list(VALUE_COLUMNS):
+    recipe, points, values["table"] = values["recipe"], values["points"], values["table"].astype(VALUE_COLUMNS)
+    if missing := _NEW_RECIPE.keys() - recipe.keys() | _NEW_RECIPE["parameters"].keys() - recipe["parameters"].keys():
+        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
+    tested = {"p_value", "p_adjusted", "flagged"} & {*points}
+    expected = {"id", *values["table"]["measure"], *tested}
+    if len(points) != recipe["n_new"] or not expected <= {*points} or len(tested) not in (0, 3):
         raise ValueError("the tables are not those of the new points")
     record = OutOfSample(**values)
     _check_coordinates(record.coordinates, context.n)

@@ -6,8 +6,10 @@ the map with the default measures, intervals and tests, and the peak of the resi
 Each case runs in its own process with one thread, after a warm-up. ``--large`` adds 100,000 reference points in float32
 with 10,000 new ones, without the evaluation.
 
-On a machine of two cores: see ``rows``; new points cost what the products of their distances cost, and are a small part
-of the evaluation as long as m is a small part of n.
+On a machine of two cores, k = 15: 200 new points took 0.011, 0.018 and 0.026 s with n = 2000, 4000 and 8000 reference
+points, 800 and 3200 of them 0.058 and 0.19 s with n = 4000; 800 took 0.14 and 0.64 s with k = 60 and 240. The in-sample
+values are most of the rest: 0.05 to 0.39 s in all, where the evaluation took 1.1 to 13 s. The large case took 7.4 s for
+the new points and 9.1 s in all, with 46 MiB.
 """
 
 from __future__ import annotations

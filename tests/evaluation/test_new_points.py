@@ -205,6 +205,9 @@ def test_groups_of_new_data_are_the_column_of_the_same_name() -> None:
     results = evaluate(data, project, groups="donor", new_data=NEW)
     assert_same(results["embedding"].out_of_sample, by_hand())
     assert len(notes(results, "new.no_groups")) == 1
+    results = evaluate(data, project, groups="donor", new_data=NEW.assign(donor="one"))
+    assert_same(results["embedding"].out_of_sample, by_hand())
+    assert len(notes(results, "new.one_group")) == 1
 
 
 # Kinds of data.

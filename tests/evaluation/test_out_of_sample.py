@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tracemalloc
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
+from records.test_forged_files import forge
 from scipy import sparse, stats
 from scipy.spatial.distance import cdist
 from statsmodels.stats.multitest import multipletests
@@ -134,6 +136,16 @@ def test_the_reference_points_have_the_values_of_an_evaluation():
     assert table.loc["mrre_false", "direction"] == "lower"
 
 
+@pytest.mark.parametrize("metric", METRIC_NAMES)
+def test_a_single_new_point_has_a_score(metric):
+    """Whatever the metric, and also at the place of a reference point."""
+    (X, Y), (X_new, Y_new) = example()
+    for pair in ((X_new[:1], Y_new[:1]), (X[3:4], Y[3:4])):
+        record = dreval.out_of_sample(X, Y, *pair, n_neighbors=7, metric=metric)
+        in_data = cdist(pair[0], X, {"manhattan": "cityblock"}.get(metric, metric))
+        assert_brute_force(record, np.where(np.abs(in_data) < 1e-14, 0.0, in_data), cdist(pair[1], Y), 7)
+
+
 def test_one_pass_serves_several_maps_and_small_blocks_change_nothing(monkeypatch):
     """Views of two maps are those of each alone, from blocks of 16 rows and tiles of 8 queries, in float32 too."""
     (X, Y), (X_new, Y_new) = example(n=90)
@@ -203,6 +215,33 @@ def test_intervals_are_those_of_the_formulas():
         assert np.isnan(of_groups["bound"])
     assert grouped.augment()["group"].tolist() == groups.tolist()
     assert {note.code for note in grouped.notes} >= {"groups.few", "new.groups"}
+
+
+def test_groups_are_a_column_of_the_new_points():
+    """Its name, or its values, with distances too."""
+    (X, Y), (X_new, Y_new) = example()
+    donors = [f"d{i % 7}" for i in range(30)]
+    frame = pd.DataFrame(X_new, columns=list("abcde")).assign(donor=donors)
+    by_name = dreval.out_of_sample(pd.DataFrame(X, columns=list("abcde")), Y, frame, Y_new, groups="donor")
+    by_value = dreval.out_of_sample(X, Y, X_new, Y_new, groups=donors)
+    D = dreval.out_of_sample(cdist(X, X), Y, cdist(X_new, X), Y_new, groups=donors, metric="precomputed")
+    pd.testing.assert_frame_equal(by_name.tidy(), by_value.tidy())
+    pd.testing.assert_frame_equal(D.tidy(), by_value.tidy())
+    assert by_name.recipe["groups"] == {
+        "name": "donor",
+        "count": 7,
+        "effective": 900 / sum(n**2 for n in (5, 5, 4, 4, 4, 4, 4)),
+    }
+
+
+def test_distances_are_matched_by_name():
+    """The columns of a frame of distances are in the order of the reference points."""
+    (X, Y), (X_new, Y_new) = example()
+    names = [f"p{i}" for i in range(120)]
+    D = pd.DataFrame(cdist(X, X), index=names, columns=names)
+    D_new = pd.DataFrame(cdist(X_new, X), columns=names)[names[::-1]]
+    record = dreval.out_of_sample(D, Y, D_new, Y_new, metric="precomputed")
+    pd.testing.assert_frame_equal(record.augment(), dreval.out_of_sample(X, Y, X_new, Y_new).augment())
 
 
 def test_groups_of_one_point_have_the_interval_of_points():
@@ -396,6 +435,36 @@ def test_a_saved_record_is_the_same(kind, tmp_path: Path):
     assert str(loaded.summary(full=True)) == str(record.summary(full=True))
     assert loaded.save(tmp_path / "again.dreval").read_bytes() == path.read_bytes()
     loaded.plot()
+
+
+def without_column(name):
+    """A change that drops a column of the table of points."""
+
+    def change(_, members):
+        columns = [column for column in json.loads(members["points.json"]) if column[0] != name]
+        members["points.json"] = json.dumps(columns).encode()
+
+    return change
+
+
+FORGED = {
+    "fewer points": lambda body, _: body["recipe"].update(n_new=29),
+    "no seed": lambda body, _: body["recipe"].pop("random_state"),
+    "no level": lambda body, _: body["recipe"]["parameters"].pop("alpha"),
+    "a text as level": lambda body, _: body["recipe"]["parameters"].update(alpha="x"),
+    "no flags": without_column("flagged"),
+    "no coordinates": without_column("y1"),
+    "another map": lambda _, members: members.update({"reference.npy": members["reference.npy"][:-8]}),
+}
+
+
+@pytest.mark.parametrize("name", FORGED)
+def test_a_file_that_does_not_fit_is_refused(name, tmp_path: Path):
+    """A file with valid checksums and other content is one clear error."""
+    (X, Y), new, cal = example(c=60)
+    saved = dreval.out_of_sample(X, Y, *new, calibration=cal, random_state=0).save(tmp_path / "a.dreval")
+    with pytest.raises(InputError, match="Save the result again"):
+        dreval.load_results(forge(saved, tmp_path / "b.dreval", FORGED[name]))
 
 
 def test_the_answer_comes_first_in_eighty_columns():

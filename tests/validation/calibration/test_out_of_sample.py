@@ -3,8 +3,11 @@
 A map is fitted once (principal components of n = 100 reference points); its new points, groups and calibrations are
 drawn again in each simulation. The mean that an interval should cover is that of 20,000 further new points.
 
-With 1000 simulations of 50 new points, 95 % intervals of trustworthiness, continuity, overlap and rank errors cover
-.93 to .96 on each design; bounds of level 90 % hold in .899 to .903 of 20,000 new points, over as many calibrations.
+In 1000 simulations of 50 new points 95 % intervals of trustworthiness, continuity, overlap and both rank errors missed
+in .071, .068, .062, .081 and .048 on the Gaussian design (in 5000: .058, .054, .048, .063, .057), and in .035 to .070
+on the others; in 500 of 200 new points in .034 to .074, mean .051; over ten unequal groups in .049 to .059. Bounds of
+level 90 % failed in .094 to .102 (of the overlap, which has ties, in .051 to .061), and p <= .1 in .096 to .104 of
+20,000 new points, over 1000 calibrations of 49. Flags at .1 had a false discovery rate of .067 in 500 simulations.
 """
 
 from __future__ import annotations
@@ -137,11 +140,12 @@ def false_discovery_rate(design, samples, c=199, m=40, moved=8):
 
 
 @pytest.mark.calibration
+@pytest.mark.parametrize(("m", "nominal"), [(200, 0.05), (50, 0.07)])
 @pytest.mark.parametrize("design", DESIGNS)
-def test_intervals_cover_the_mean_of_the_population(design, n_simulations):
-    """In .95 of 1000 simulations; skewed scores of 50 points cost up to .02."""
+def test_intervals_cover_the_mean_of_the_population(design, m, nominal, n_simulations):
+    """In .95 of the simulations with 200 new points; skewed scores of 50 points cost up to .02."""
     samples = n_simulations(1000)
-    assert (interval_misses(design, samples) <= most(0.07, samples)).all()
+    assert (interval_misses(design, samples, m) <= most(nominal, samples)).all()
 
 
 @pytest.mark.calibration
