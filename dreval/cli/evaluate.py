@@ -39,7 +39,7 @@ EPILOG = f"""examples:
   dreval evaluate data.csv -e umap.csv --estimate-cost
   dreval evaluate cells.h5ad --use-rep X_pca -e X_umap --labels kind
   dreval evaluate cells.h5ad --batch donor   # all maps in obsm
-  dreval evaluate data.csv -e map.csv --new-data query.csv --new map=new.csv
+  dreval evaluate data.csv -e umap.csv --new-data query.csv --new umap=new.csv
 
 Saved results are read by dreval show, report and compare, and in Python by
 dreval.load_results.
