@@ -385,9 +385,9 @@ def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingP
 
     ``elsewhere`` are keywords of another call, by name, with the expression that takes them.
 
-    These are ``score``, ``Evaluation`` and its ``run``, ``compare``, ``stability``, ``noise_test``, ``sweep``,
-    ``Study`` and ``Protocol``; elsewhere Python's own error names the keyword. Only keywords are checked, before the
-    call: a TypeError from inside the function, its signature and its docstring are unchanged.
+    These are ``score``, ``Evaluation`` and its ``run``, ``out_of_sample``, ``compare``, ``stability``, ``noise_test``,
+    ``sweep``, ``Study`` and ``Protocol``; elsewhere Python's own error names the keyword. Only keywords are checked,
+    before the call: a TypeError from inside the function, its signature and its docstring are unchanged.
 
     Examples
     --------

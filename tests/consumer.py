@@ -20,6 +20,7 @@ from dreval.methods._method import MethodCard
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import MeasureRecord, ParallelAnalysis, PerplexityCurve, Stability
 from dreval.records.evaluated import EvaluatedEmbedding
+from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import Embedding
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate, NoiseTest
@@ -91,10 +92,18 @@ assert_type(comparison.plot("forest", figsize=(6, 4)).axes, list[Axes])
 
 # What was saved.
 saved = dreval.load_results("a.dreval")
-assert_type(saved, dreval.Results | Comparison | Sweep)
+assert_type(saved, dreval.Results | Comparison | Sweep | OutOfSample)
 assert_type(saved.tidy(), pd.DataFrame)
 if isinstance(saved, dreval.Results):
     assert_type(saved.compare(), Comparison)
+
+# New points.
+new_points = dreval.out_of_sample(X, X[:, :2], X[:5], X[:5, :2], calibration=(X, X[:, :2]), random_state=0)
+assert_type(new_points, OutOfSample)
+assert_type(new_points.tidy(), pd.DataFrame)
+assert_type(new_points.augment(), pd.DataFrame)
+assert_type(new_points.plot("continuity"), Figure)
+assert_type(new_points.plot(ax=plt.gca()), Axes)
 
 # Cards.
 assert_type(dreval.card("trustworthiness"), MeasureCard)

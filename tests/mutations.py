@@ -57,6 +57,7 @@ CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
 GROUPS_LEFT_OUT = "evaluation/test_groups.py"
 CROSS_JACKKNIFE = "inference/test_cross_jackknife.py"
+NEW_POINTS = "evaluation/test_out_of_sample.py"
 POOLING = "significance/test_pooling.py"
 NOISE = "significance/test_noise.py"
 SUPERVISED = "methods/test_supervised.py"
@@ -1009,6 +1010,33 @@ MUTANTS = [
         "math.sqrt(float(jackknife_variance(left_out)))",
         "math.sqrt(float(left_out.var()))",
         GROUPS_LEFT_OUT,
+    ),
+    Mutant("inference/groups.py", "count / (count - 1) * float", "1.0 * float", NEW_POINTS),
+    Mutant(
+        "inference/groups.py",
+        "freedom = float(values.mean()), effective_count(sizes) - 1",
+        "freedom = float(values.mean()), count - 1.0",
+        NEW_POINTS,
+    ),
+    Mutant(
+        "inference/conformal.py",
+        "alpha * (count + 1)))\n\n\ndef conformal_p",
+        "alpha * count))\n\n\ndef conformal_p",
+        NEW_POINTS,
+    ),
+    Mutant("inference/conformal.py", "(1 + before[", "(before[", NEW_POINTS),
+    Mutant("inference/conformal.py", "rng.random(len(pairs))", "np.arange(len(pairs))", NEW_POINTS),
+    Mutant("inference/conformal.py", "m / (alpha * (count + 1)))", "m / (alpha * count))", NEW_POINTS),
+    Mutant("geometry/streaming.py", "population = X.shape[0] + bool(new)", "population = X.shape[0]", NEW_POINTS),
+    Mutant("geometry/streaming.py", "size = n + (self.queries is not None)", "size = n", NEW_POINTS),
+    Mutant("evaluation/out_of_sample.py", "scores[-rank] if", "scores[rank] if", NEW_POINTS),
+    Mutant("evaluation/out_of_sample.py", "np.minimum(*(part", "np.maximum(*(part", NEW_POINTS),
+    Mutant("evaluation/out_of_sample.py", "card.chance(n + 1, k)", "card.chance(n, k)", NEW_POINTS),
+    Mutant(
+        "evaluation/out_of_sample.py",
+        "calibration is not None and new.groups is None",
+        "calibration is not None",
+        NEW_POINTS,
     ),
     Mutant("inference/groups.py", "return self.effective - 1", "return len(self.parts) - 1.0", GROUPS_LEFT_OUT),
     Mutant(

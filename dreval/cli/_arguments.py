@@ -165,6 +165,10 @@ SHELL: dict[str, dict[str, Any]] = {
     "latent": {"metavar": "PATH"},
     "layer": {"sentence": "of a .h5ad file: a layer, or raw, in place of X"},
     "n_components": {"short": "-d"},
+    "new_data": {
+        "metavar": "FILE",
+        "sentence": "new rows with the columns of the data; methods embed them",
+    },
     "n_neighbors": {"short": "-k"},
     "random_state": {"metavar": "SEED", "sentence": "seed; by default one is drawn, and printed"},
     "journal": {

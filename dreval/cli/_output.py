@@ -70,6 +70,7 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
 def _summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.sweep import Sweep
 
@@ -85,6 +86,10 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.sweep import sweep_summary
 
         return sweep_summary(record, full, shell=True)
+    if isinstance(record, OutOfSample):
+        from dreval.report.documents.out_of_sample import out_of_sample_summary
+
+        return out_of_sample_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -93,6 +98,7 @@ def _summary(record: Any, full: bool) -> Any:
 def _document(record: Any) -> dict[str, Any]:
     """Return the content of a record as a JSON document."""
     from dreval.records.comparison import Comparison
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.sweep import Sweep
 
@@ -104,6 +110,9 @@ def _document(record: Any) -> dict[str, Any]:
     if isinstance(record, Sweep):
         best = {name: record.best_set(name) for name in record.measures}
         return {"recipe": record.recipe, "best_set": best, "table": record.tidy(), "notes": record.notes}
+    if isinstance(record, OutOfSample):
+        points = record.augment()
+        return {"recipe": record.recipe, "table": record.tidy(), "points": points, "notes": record.notes}
     return study_document(record)
 
 
@@ -294,6 +303,11 @@ def with_option_name(note: Note, options: Any) -> Note:
         return note.with_values(call=f"--covariates {column}:class")
     if note.code == "groups.batch":
         return note.with_values(way="--groups")
+    if note.code in ("new.coordinates", "new.no_transform"):
+        return note.with_values(embedding=f"-e {note.scope}=FILE", way=f"--new {note.scope}=FILE")
+    if note.code == "new.no_calibration":
+        remedies = {"new": "--new 0.2", "new_data": "--new-data FILE", "calibration": "them to dreval.out_of_sample"}
+        return note.with_values(way=remedies[dict(note.values)["argument"]])
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
@@ -306,7 +320,11 @@ def with_option_names(results: Any, options: Any) -> Any:
         values=[FixedDict(note.values) for note in renamed], text=[note.text for note in renamed]
     )
     table = results.table.assign(note=[join_notes(row["notes"]) for row in rows_with_notes(results.table, notes)])
-    return replace(results, table=table, notes=notes)
+    records = {
+        name: replace(record, notes=tuple(with_option_name(note, options) for note in record.notes))
+        for name, record in results._out_of_sample.items()
+    }
+    return replace(results, table=table, notes=notes, _out_of_sample=records)
 
 
 def with_command(record: Any, options: Any, *arguments: str) -> Any:

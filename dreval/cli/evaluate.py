@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,7 @@ EPILOG = f"""examples:
   dreval evaluate data.csv -e umap.csv --estimate-cost
   dreval evaluate cells.h5ad --use-rep X_pca -e X_umap --labels kind
   dreval evaluate cells.h5ad --batch donor   # all maps in obsm
+  dreval evaluate data.csv -e umap.csv --new-data query.csv --new umap=new.csv
 
 Saved results are read by dreval show, report and compare, and in Python by
 dreval.load_results.
@@ -79,6 +81,12 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         "-e", "--embedding", action="append", default=[], metavar="[NAME=]SOURCE",
         help="a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm; "
         "repeat for several (of a .h5ad file all maps in obsm)",
+    )  # fmt: skip
+    new = parser.add_argument_group("new points")
+    add_arguments(new, EVALUATION, ("new_data",))
+    new.add_argument(
+        "--new", action="append", metavar="NAME=FILE", help="their coordinates in an embedding; repeat for several. Or "
+        "a share, as 0.2: rows that a further fit of each method leaves out",
     )  # fmt: skip
     add_arguments(parser.add_argument_group("variables of the points"), EVALUATION, VARIABLES)
     analysis = parser.add_argument_group("measures, tests and intervals")
@@ -129,8 +137,10 @@ def _evaluate(options: Any, say: Printer) -> int:
         hint = f"Write -e NAME={sources[names.index(repeated[0])][1]}."
         raise InputError("--embedding", "must have different names", f"{repeated[0]!r} twice", hint)
     read = [options.data, options.labels, options.batch, options.groups, options.latent, options.blocks]
+    new = _new_coordinates(options.new)
+    read += [options.new_data, *(new.values() if isinstance(new, dict) else ())]
     check_files(options, [*read, *(source for _, source in sources)], "results")
-    evaluation, further = _evaluation(options, sources)
+    evaluation, further = _evaluation(options, sources, new)
     requested = {
         "measures": options.measures,
         "tests": options.tests,
@@ -162,12 +172,32 @@ def _evaluate(options: Any, say: Printer) -> int:
     return ExitCode.OK if complete and not results.failed else ExitCode.FAILED
 
 
-def _evaluation(options: Any, sources: list[tuple[str, str]]) -> tuple[Evaluation, dict[str, dict[str, Any]]]:
+def _new_coordinates(texts: list[str] | None) -> dict[str, str] | float | None:
+    """Return the files of ``--new`` by name of the embedding, or the share of rows."""
+    if not texts:
+        return None
+    parts = [text.partition("=") for text in texts]
+    if len(texts) == 1 and not parts[0][1]:
+        with suppress(ValueError):
+            return float(texts[0])
+    wrong = next((text for text, part in zip(texts, parts, strict=True) if not all(part)), None)
+    if wrong is not None:
+        raise InputError("--new", "must be NAME=FILE, or one share", repr(wrong), "Write --new umap=new.csv.")
+    names = [name for name, _, _ in parts]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise InputError("--new", "must name each embedding once", f"{repeated[0]!r} twice", "Leave one out.")
+    return {name: file for name, _, file in parts}
+
+
+def _evaluation(
+    options: Any, sources: list[tuple[str, str]], new: dict[str, str] | float | None
+) -> tuple[Evaluation, dict[str, dict[str, Any]]]:
     """Return the evaluation of these options, and the options of its intervals and tests."""
     from dreval.evaluation.evaluation import Evaluation
 
     variables = {name: getattr(options, name) for name in VARIABLES}
     settings = {name: getattr(options, name) for name in SETTINGS}
+    settings |= {"new_data": options.new_data, "new": new}
     further = {"replicates": {"n_replicates": options.n_replicates}} if options.n_replicates is not None else {}
     embeddings = {} if sources else None  # without sources those of an AnnData file
     if options.blocks is None:

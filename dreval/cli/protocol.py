@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-SETTINGS = ("noise", "null", "seeds", "halves", "labels", "ids", "header", "random_state")
+SETTINGS = ("noise", "null", "seeds", "halves", "labels", "ids", "header", "new_data", "random_state")
 SHELL = {
     "amplitude": {"sentence": "size of the transformations"},
     "n_transformations": {"sentence": "number of transformed data sets, or all"},
@@ -28,6 +28,7 @@ SHELL = {
     "ids": {"sentence": "column with the row names, by which returned rows are matched"},
     "seeds": {"sentence": "runs with other seeds, for stability; none by default"},
     "halves": {"sentence": "runs on random halves of the points, for stability; none by default"},
+    "new_data": {"metavar": "FILE", "sentence": "new points, which the tool places on the map by the fit of the data"},
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
 }

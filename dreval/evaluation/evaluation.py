@@ -46,6 +46,14 @@ from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, all_failed, warn
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
+from dreval.evaluation.new_points import (
+    NewPointsOutcome,
+    check_new_points,
+    evaluate_new_points,
+    fit_with_new,
+    fitted_by_run,
+    with_calls,
+)
 from dreval.evaluation.plan import (
     Plan,
     as_list,
@@ -53,7 +61,7 @@ from dreval.evaluation.plan import (
     check_targets,
     plan_run,
 )
-from dreval.evaluation.progress import METHOD, PASS, Advance, Progress, Step, count_steps
+from dreval.evaluation.progress import METHOD, NEW, PASS, Advance, Progress, Step, count_steps
 from dreval.evaluation.provenance import provenance_of, run_notes, unreduced_notes
 from dreval.evaluation.rows import (
     EmbeddingOutcome,
@@ -74,6 +82,7 @@ from dreval.glossary import METRICS, TABLE_METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.new_points import NewPointsInput, as_new_points
 from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
 from dreval.inputs.source_kinds import check_metric_of_embedding, for_views
 from dreval.records.estimates import CostEstimate
@@ -132,12 +141,16 @@ def plain_ids(ids: pd.Index[Any]) -> npt.NDArray[Any]:
 
 
 class Embedded(NamedTuple):
-    """Coordinates, errors and seconds by name of the embedding, and the sources with the notes of their runs."""
+    """Coordinates, errors and seconds by name of the embedding, and the sources with the notes of their runs.
+
+    ``new`` has the coordinates of new points by the fits of the run, or the errors of their transforms.
+    """
 
     coordinates: dict[str, FloatArray]
     errors: dict[str, DrevalError]
     seconds: dict[str, float]
     sources: dict[str, Source]
+    new: dict[str, FloatArray | DrevalError]
 
 
 # Keywords of ``run`` and of other packages that users pass to ``Evaluation``, and names of embeddings, with what takes
@@ -147,6 +160,7 @@ KEYWORDS_ELSEWHERE |= {
     "basis": 'Evaluation(adata, "X_umap")',
     "color": 'Evaluation(...).run().plot(color="cell_type")',
     **dict.fromkeys(("groupby", "target", "y"), "Evaluation(..., labels=y)"),
+    **dict.fromkeys(("X_new", "X_test", "query"), "Evaluation(..., new_data=X_new)"),
 }
 KEYWORDS_ELSEWHERE |= {
     name: f"Evaluation(...).run({name}=...)"
@@ -267,6 +281,20 @@ class Evaluation:
         fewer than about 30 anchors carry the value. Beyond 50,000 points the area under R_NX and curves use lists of 64
         neighbors and 64 random points of each anchor, curves have about 60 K, tests use 20,000 random points, and worst
         and best values over ties are not computed.
+    new_data : table or path, optional
+        New points, read like ``data``: rows that no fit has seen (query cells, or the queries of a retrieval, where
+        ``data`` are the corpus). Columns are matched by name where both have names. Each point is compared with the
+        points of the data alone, as ``out_of_sample`` does: ``results["umap"].out_of_sample``, with a section in the
+        report; they are no rows of ``tidy()``. Sources with ``transform`` embed them by the fit of the run: bundled
+        methods, estimators, a callable ``(X, n_components, X_new)`` that returns the pair ``(Y, Y_new)``, and runs of
+        ``Protocol`` with the same ``new_data``. An embedding without coordinates of new points has a note instead.
+    new : dict of name to coordinates, or float, optional
+        Coordinates of ``new_data`` in embeddings that were passed as coordinates, ``{"umap": Y_new}``, matched by row
+        names where both have them; or a function of the rows of ``new_data``, or a fitted estimator, that returns them,
+        ``{"umap": model}``. Embeddings in ``obsm`` use the array of ``new_data`` with the same key. A float, as 0.2:
+        each method is fitted once more, without this share of the rows, drawn by ``random_state`` (with ``groups``
+        whole groups). The left-out rows are the new points, or, with ``new_data``, the calibration of its conformal
+        bounds and p-values. All other values are those of the fit to all rows.
     random_state : int, Generator or None
         Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
         from it, even where an estimator has its own ``random_state``; a note says so. Each random step has its own
@@ -287,7 +315,8 @@ class Evaluation:
     Notes
     -----
     The object is immutable: ``with_embedding`` gives a copy. With all points O(n^2 (p + d)) time and O(n k) memory,
-    with m anchors O(m n (p + d)) time and O(m k) memory, without the data. A C-ordered array of float32 or float64, and
+    with m anchors O(m n (p + d)) time and O(m k) memory, without the data; q new points take O(q n (p + d)) and O(q k)
+    more, and their left-out rows a further fit of each method. A C-ordered array of float32 or float64, and
     a sparse matrix of float64 in normal form, is not copied; if it changes before ``run``, ``run`` raises an error.
 
     Examples
@@ -325,6 +354,8 @@ class Evaluation:
         embedding_metric: str = "euclidean",
         header: bool | Literal["auto"] = "auto",
         anchors: Any = "auto",
+        new_data: Any = None,
+        new: Any = None,
         random_state: int | np.random.Generator | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -348,6 +379,7 @@ class Evaluation:
         self.data = replace(self.data, notes=(*self.data.notes, *notes)) if notes else self.data
         for name, value in sources.items():
             self.sources[check_name(name, self.sources)] = self._source(name, value, {})
+        self.new: NewPointsInput | None = as_new_points(new_data, new, self.data, self.names, layer, use_rep)
         self._locked = True
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -556,17 +588,18 @@ class Evaluation:
         with EmbeddingCache(journal, self.data) as cache, open_progress(progress) as bar:
             steps, ev = Progress(bar), self._with(seed=cache.seed(self.seed, self.has_random_seed))
             resampled = resampled_tasks(plan.measures, self.data)
-            steps.start(count_steps(plan, self.sources, self.data.n, resampled))
-            ev, runs, outcomes, neighbors = ev._compute(plan, level, journal, cache, steps.advance)
+            steps.start(count_steps(plan, self.sources, self.data.n, resampled, new=self.new is not None))
+            ev, runs, outcomes, neighbors, new_points = ev._compute(plan, level, journal, cache, steps.advance)
             steps.close()
         embedded, failed = runs.coordinates, {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
         rows = ev._rows(outcomes, failed, plan, reference)
         table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
         recipe = provenance_of(ev, arguments, plan, embedded, reference, time.perf_counter() - start)
-        notes = run_notes(ev, arguments, plan, table, failed, embedded, reference)
+        notes = [*run_notes(ev, arguments, plan, table, failed, embedded, reference), *new_points.notes]
         ev._warn(plan, runs, reference)
-        return ev._record(table, notes_frame([{"notes": notes}, *rows]), outcomes, embedded, recipe, neighbors)
+        results = ev._record(table, notes_frame([{"notes": notes}, *rows]), outcomes, embedded, recipe, neighbors)
+        return replace(results, _out_of_sample=with_calls(new_points.records, recipe["call"]))
 
     @keywords_checked
     def estimate_cost(
@@ -662,7 +695,7 @@ class Evaluation:
 
     def _timed(self, sample: Sample) -> Mapping[Step, float]:
         """Return the seconds of the steps of a run on a sample of the points; its warnings are not shown."""
-        ev, progress = self._with(data=sample.data, anchors=sample.anchors, sources={}), Progress()
+        ev, progress = self._with(data=sample.data, anchors=sample.anchors, sources={}, new=None), Progress()
         with warnings.catch_warnings(), EmbeddingCache(None, sample.data) as cache:
             warnings.simplefilter("ignore")
             sources = {name: CoordinateSource(name, Y) for name, Y in sample.embedded.items()}
@@ -672,14 +705,20 @@ class Evaluation:
 
     def _compute(
         self, plan: Plan, level: float, journal: str | Path | None, cache: EmbeddingCache, advance: Advance
-    ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None]:
-        """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors."""
+    ) -> tuple[Evaluation, Embedded, dict[str, EmbeddingOutcome], NeighborIndices | None, NewPointsOutcome]:
+        """Return the evaluation with the notes of its runs, the embeddings, their outcomes, the data's neighbors.
+
+        The last part is the outcome of the new points.
+        """
         runs = self._embed(cache, advance)
         if runs.errors and not runs.coordinates:
             raise all_failed(runs.errors)
         ev, embedded = self._with(sources=runs.sources), for_views(runs.coordinates, self.embedding_metric)
         views = ev._make_views(embedded, plan, advance)
         neighbors = ev._neighbors(views)
+        if ev.new is not None:
+            advance(Step(NEW))
+        new_points = evaluate_new_points(ev, views, runs.new, cache, conf_level=level)
         coordinates = {name: view.Y for name, view in views.items()}
         outcomes = {
             name: ev._evaluate(name, views.pop(name), seconds, plan, level, journal, advance)
@@ -694,11 +733,15 @@ class Evaluation:
         outcomes = {
             name: ev._with_tests(name, outcomes[name], Y, plan, journal, advance) for name, Y in coordinates.items()
         }
-        return ev, runs, outcomes, neighbors
+        return ev, runs, outcomes, neighbors, new_points
 
     def _plan(self, measures: Any, tests: Any, ci: str | None, n_resamples: int, options: Any) -> Plan:
         """Return the measures, tests and intervals to compute; raise if there are none, or if the data have changed."""
         arguments = {"measures": measures, "tests": tests, "ci": ci, "n_resamples": n_resamples, "options": options}
+        if self.new is not None:
+            readable = {name: source for name, source in self.sources.items() if not isinstance(source, FailedSource)}
+            n_neighbors = None if self.auto_neighbors else self.n_neighbors
+            check_new_points(self.new, readable, self.data, n_neighbors, self.seed)
         return plan_run(self.data, self.sources, self.n_neighbors, self.anchors, **arguments)
 
     def _with(self, **attributes: Any) -> Evaluation:
@@ -709,13 +752,17 @@ class Evaluation:
 
     def _embed(self, cache: EmbeddingCache, advance: Advance) -> Embedded:
         """Return the coordinates of the sources, or their errors."""
-        embedded = Embedded({}, {}, {}, dict(self.sources))
+        embedded = Embedded({}, {}, {}, dict(self.sources), {})
         for name, source in self.sources.items():
             advance(Step(METHOD, name))
             seed, columns = stream_seed(self.seed, "embedding", name), source.default_components
             embed = partial(source.noted_coordinates, self.data, n_components=columns, random_state=seed)
             try:
-                Y, seconds, notes = cache.embedding(source, seed, embed)
+                if self.new is not None and fitted_by_run(self.new, source):
+                    fitted, embedded.seconds[name] = fit_with_new(source, self.data, self.new.data, None, seed, cache)
+                    Y, embedded.new[name], notes = fitted
+                else:
+                    Y, embedded.seconds[name], notes = cache.embedding(source, seed, embed)
                 check_metric_of_embedding(Y, self.embedding_metric, source.argument)
             except DrevalError as error:
                 embedded.errors[name] = error

@@ -19,6 +19,7 @@ NESTED = "data without a group"
 CROSSED = "thirds of the points"
 HALVES = "halves of the points"
 RUNS = "further runs"
+NEW = "new points"
 
 clock = time.perf_counter
 
@@ -83,8 +84,13 @@ class Progress:
         self._step = Step("")
 
 
-def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[MeasureTask]) -> int:
-    """Return the number of steps of a run of these embeddings of n points; ``resampled`` measures have intervals."""
+def count_steps(
+    plan: Plan, names: Collection[str], n: int, resampled: Iterable[MeasureTask], *, new: bool = False
+) -> int:
+    """Return the number of steps of a run of these embeddings of n points; ``resampled`` measures have intervals.
+
+    ``new`` says that there are new points, which are one more step.
+    """
     intervals, of_points = plan.intervals, plan.intervals.names_of_kind("points")
     curves: int = sum(task.card.curve and task.card.without is not None for task in plan.measures)
     possible = [*resampled, *(task for task in plan.measures if task.card.curve)]
@@ -97,6 +103,7 @@ def count_steps(plan: Plan, names: Collection[str], n: int, resampled: Iterable[
         nested
         + len(names) * (1 + len(plan.measures) + len(plan.tests))
         + 1
+        + new
         + len(of_points) * curves
         + (partitions if of_points and grouped else 0)
         + (THIRDS * strata * intervals.counts.get("crossed", 0) if of_points else 0)

@@ -19,6 +19,7 @@ from dreval.inference.adjustment import smallest_p
 from dreval.inference.groups import FEW_GROUPS, effective_text
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data
+from dreval.inputs.new_points import NewPointsInput
 from dreval.inputs.source import ADDRESS, BUNDLED, CoordinateSource, Source, stored_key
 from dreval.inputs.source_kinds import lowered_parameters, seed_of
 from dreval.records.notes import Note, note
@@ -120,6 +121,7 @@ def provenance_of(
         **groups_entry(data),
         **graph_entry(data),
         **embedding_metric_entry(evaluation),
+        **({} if evaluation.new is None else {"new": new_entry(evaluation.new)}),
     }
 
 
@@ -132,6 +134,12 @@ def embedding_metric_entry(evaluation: Any) -> dict[str, str]:
     """Return the entry of a recipe on the metric of the embeddings, where it is not the Euclidean one."""
     metric = evaluation.embedding_metric
     return {} if metric == "euclidean" else {"embedding_metric": metric}
+
+
+def new_entry(new: NewPointsInput) -> dict[str, Any]:
+    """Return the entry of a recipe on new points: their number and hash, and the share of left-out rows."""
+    rows = {} if new.data is None else {"n": new.data.n, "sha256": new.data.sha256}
+    return {**rows, "share": new.share, "coordinates": list(new.coordinates)}
 
 
 def groups_entry(data: Data) -> dict[str, Any]:
@@ -164,6 +172,13 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     metric = evaluation.embedding_metric
     keywords += "" if metric == "euclidean" else f", embedding_metric={metric!r}"
     keywords += "" if evaluation.anchors is None else f", anchors={evaluation.anchors}"
+    if evaluation.new is not None:
+        keywords += "" if evaluation.new.data is None else ", new_data=new_data"
+        keywords += (
+            f", new={evaluation.new.share!r}"
+            if evaluation.new.share
+            else ", new=new" * bool(evaluation.new.coordinates)
+        )
     run = ", ".join(f"{key}={value!r}" for key, value in arguments.items() if value != RUN_DEFAULTS[key])
     with_options = (", ".join(_embedding_arguments(name, source, data)) for name, source in sources[n_simple:])
     embedding_calls = "".join(f".with_embedding({text})" for text in with_options)

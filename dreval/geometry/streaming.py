@@ -15,7 +15,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval._parallel import BufferPool, run_blocks
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import EMBEDDINGS_KEY, NeighborIndices, RankSample, View, is_streamed
+from dreval.geometry.blocks import ALL_ROWS, EMBEDDINGS_KEY, NeighborIndices, RankSample, View, is_streamed
 from dreval.geometry.distances import (
     NO_COLUMNS,
     Frame,
@@ -45,19 +45,28 @@ class AnchoredSpace:
     With ``metric`` "precomputed" the table holds the distances of all points (n, n), with "neighbors" the ranks in
     lists; with "geodesic" only the rows of the anchors are read. ``lazy`` is the table as an array of dask, where
     workers read its rows.
+
+    Anchors that are not among the n points are ``queries``, a table of their own. Each alone comes after the points, so
+    that its number in ``rows`` is n, and none of the points is left out. Precomputed, they are distances to all points,
+    (m, n).
     """
 
     table: Any
     rows: IntArray
     metric: str = "euclidean"
     lazy: Any = None
+    queries: Any = None
+
+    def _anchor_rows(self) -> Any:
+        """Return the rows of the anchors as an array of float64 or a sparse matrix."""
+        return rows_of(self.table, self.rows) if self.queries is None else rows_of(self.queries, ALL_ROWS)
 
     @cached_property
     def frame(self) -> Frame:
         """Center and precision of the anchors; no result depends on these."""
         if self.metric == "geodesic":
             return Frame(np.zeros(0), False)
-        anchors, precise = rows_of(self.table, self.rows), False
+        anchors, precise = self._anchor_rows(), False
         if self.metric in ANGULAR:
             table = self.table.table if isinstance(self.table, PermutedRows) else self.table
             units = prepared(anchors, self.metric)
@@ -75,12 +84,12 @@ class AnchoredSpace:
         """The anchors, prepared for distances."""
         if self.metric == "geodesic":
             return Space.of(self.table, self.metric)
-        return Space.of(rows_of(self.table, self.rows), self.metric, self.frame)
+        return Space.of(self._anchor_rows(), self.metric, self.frame)
 
     @cached_property
     def doubled(self) -> Space:
         """The anchors, prepared for products in double precision."""
-        return Space.of(rows_of(self.table, self.rows), self.metric, self.frame._replace(single=False))
+        return Space.of(self._anchor_rows(), self.metric, self.frame._replace(single=False))
 
     @cached_property
     def lists(self) -> Any:
@@ -107,8 +116,10 @@ class AnchoredSpace:
                 values = self.table.between(self.rows, selected)
             elif self.metric == "neighbors":
                 values = list_values(self.lists, selected)
-            else:
+            elif self.queries is None:
                 values = np.ascontiguousarray(rows_of(self.table, selected)[:, self.rows].T)
+            else:
+                values = np.ascontiguousarray(rows_of(self.queries, ALL_ROWS)[:, selected])
             anchors = Space.of(values, "precomputed", self.frame)
             return anchors, replace(anchors, norms=np.zeros(anchors.width))
         points = rows_of(self.table, selected)
@@ -159,11 +170,12 @@ class AnchoredSpace:
         from dreval.geometry._loops.rows import fill_values
 
         n, query = int(self.table.shape[0]), np.array([anchor])
-        values, sorted_points = np.empty((1, n)), np.empty((1, n), np.int32)
+        size = n + (self.queries is not None)  # a query comes after the points
+        values, sorted_points = np.full((1, size), np.inf), np.empty((1, size), np.int32)
         for part in row_blocks(self.table):
             queries, points = self.pair(part)
             fill_values(queries.points, query, points.points, values[:, part])
-        norms, tied = np.zeros(n), np.zeros(1, np.bool_)
+        norms, tied = np.zeros(size), np.zeros(1, np.bool_)
         sort_rows(values, values.view(np.int64), self.rows[query], NO_COLUMNS, norms, 0.0, sorted_points, tied)
         return np.asarray(sorted_points[0])
 
@@ -468,6 +480,7 @@ def anchored_pass(
     k: int,
     ranks: bool = True,
     sample: np.random.Generator | None = None,
+    queries: Mapping[Any, Any] | None = None,
     n_jobs: int | None = None,
     metric: str = "euclidean",
     embedding_metric: str = "euclidean",
@@ -489,6 +502,9 @@ def anchored_pass(
         Whether embedding neighbors and cross ranks are computed in addition to the data neighbors.
     sample : Generator, optional
         Samples points of each anchor, whose ranks in both spaces are also computed (``View.sample``).
+    queries : mapping, optional
+        Anchors that are not among the points: tables of new points in the data (None) and in each embedding, by name.
+        Their ``rows`` are all n (see ``AnchoredSpace``), and the population of a view is the points and the query.
     n_jobs : int, optional
         Threads; the result does not depend on it.
     metric, embedding_metric : str
@@ -500,11 +516,13 @@ def anchored_pass(
     broken by row number. Where the data are an array of dask on a cluster, its workers run the passes; embeddings in
     memory are sent to them.
     """
-    n, k_searched = X.shape[0], min(k + 1, X.shape[0] - 1)
-    data = AnchoredSpace(X, rows, metric, X if is_lazy(X) else None)
+    new = queries or {}
+    population = X.shape[0] + bool(new)
+    k_searched = min(k + 1, population - 1)
+    data = AnchoredSpace(X, rows, metric, X if is_lazy(X) else None, new.get(None))
     lazy = {name: Y if is_lazy(Y) else as_lazy(Y, X) if is_lazy(X) else None for name, Y in embeddings.items()}
     tables = {name: _readable(Y) for name, Y in embeddings.items()} if ranks else {}
-    maps = {name: AnchoredSpace(Y, rows, embedding_metric, lazy[name]) for name, Y in tables.items()}
+    maps = {name: AnchoredSpace(Y, rows, embedding_metric, lazy[name], new.get(name)) for name, Y in tables.items()}
     spaces: dict[Any, AnchoredSpace] = {None: data, **maps}
     lists = {name: Nearest.none(len(rows), k_searched) for name in spaces}
     if k:
@@ -538,7 +556,7 @@ def anchored_pass(
             X=X,
             Y=Y,
             rows=rows,
-            population=AllRows(n) if is_streamed(n, len(rows)) else np.arange(n),
+            population=AllRows(population) if new or is_streamed(population, len(rows)) else np.arange(population),
             nearest_data=nearest[None],
             nearest_embedding=nearest[name] if maps else empty,
             data_rank=ranks_and_ties[None][0][:, columns] if ranks_and_ties else empty,

@@ -127,6 +127,55 @@ def make_view(X: Any, Y: Any, k: int, ranks: bool = True, **options: Any) -> Vie
     return make_views(X, {"": Y}, reads, **options)[""]
 
 
+def query_views(
+    X: Any,
+    embedded: Mapping[str, Any],
+    X_new: Any,
+    new: Mapping[str, Any],
+    k: int,
+    *,
+    metric: str = "euclidean",
+    n_jobs: int | None = None,
+) -> dict[str, View]:
+    """Return views of new points: their k nearest of n reference points in data and embeddings, with cross ranks.
+
+    Each of the m new points is compared with the reference alone, as if it were the only further point: the population
+    of a view has n + 1 points, of which the last is the query itself. Measures of neighbors and ranks read such a view
+    as any other. Ties up to rounding are broken by the row number of the reference points.
+
+    Parameters
+    ----------
+    X : table (n, p), or (n, n) distances
+        The data of the reference.
+    embedded : mapping of name to table (n, d)
+        Its coordinates.
+    X_new : table (m, p), or (m, n) distances to the reference
+        The data of the new points.
+    new : mapping of name to table (m, d)
+        Their coordinates in each embedding.
+    k : int
+        Number of neighbors, at most n.
+    metric : str
+        The distance in the data.
+    n_jobs : int, optional
+        Threads; the result does not depend on it.
+
+    Notes
+    -----
+    The reference is read by row blocks, twice: O(m n (p + d)) time, and O(m k) memory in addition to one block.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> X = np.array([[0.0], [1.0], [2.0], [3.0]])
+    >>> view = query_views(X, {"": -X}, np.array([[2.2]]), {"": np.array([[-1.4]])}, 2)[""]
+    >>> view.n, view.nearest_data.tolist(), view.nearest_embedding.tolist(), view.data_rank.tolist()
+    (5, [[2, 3]], [[1, 2]], [[3, 1]])
+    """
+    rows = np.full(X_new.shape[0], X.shape[0])
+    return anchored_pass(X, embedded, rows, k=k, queries={None: X_new, **new}, metric=metric, n_jobs=n_jobs)
+
+
 def _in_memory(table: Any, metric: str) -> Any:
     """Return a table as an array of float64, or as the sparse matrix or the table of geodesic distances itself."""
     table = table.whole if isinstance(table, LazyTable) else table

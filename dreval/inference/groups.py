@@ -167,6 +167,32 @@ def group_interval(
     return Interval(se, *ends, "groups", len(left_out), freedom, level=level)
 
 
+def clustered_interval(
+    values: FloatArray, groups: IntArray, bounds: tuple[float, float], level: float = LEVEL
+) -> Interval:
+    """Return the interval of the mean of m values that come in G groups, Student with G_eff - 1 degrees.
+
+    With s_j the values and their mean over all,
+
+        se^2 = (G / (G - 1)) sum_g (sum_{j in g} (s_j - mean))^2 / m^2,
+
+    which equals the squared standard error of independent values where each group has one value.
+
+    Examples
+    --------
+    >>> interval = clustered_interval(np.array([0.0, 1.0, 2.0, 3.0]), np.array([0, 0, 1, 1]), (-9.0, 9.0))
+    >>> interval.se, interval.freedom
+    (1.0, 1.0)
+    """
+    sizes = np.bincount(groups)
+    sizes, count = sizes[sizes > 0], int(np.count_nonzero(sizes))
+    mean, freedom = float(values.mean()), effective_count(sizes) - 1
+    sums = np.bincount(groups, weights=values - mean)
+    se = math.sqrt(count / (count - 1) * float((sums**2).sum())) / len(values)
+    se = beyond_rounding(se, values, bounds=bounds)
+    return Interval(se, *student_interval(mean, se, freedom, bounds, level), "groups", count, freedom, level=level)
+
+
 def effective_text(groups: int, effective: float) -> str:
     """Return as how many groups of equal size some groups count; empty where the sizes are about equal.
 

@@ -370,9 +370,9 @@ def as_data(
     for argument, value in {"labels": labels, "batch": batch, "groups": groups, "latent": latent}.items():
         _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, ids_given, reserve, header, raw.other_header)
-    raw, labels = _extract_variable(raw, labels, "labels")
-    raw, batch = _extract_variable(raw, batch, "batch", used=_columns_of(labels))
-    raw, groups = _extract_variable(raw, groups, "groups", used=_columns_of(labels, batch))
+    raw, labels = extract_variable(raw, labels, "labels")
+    raw, batch = extract_variable(raw, batch, "batch", used=_columns_of(labels))
+    raw, groups = extract_variable(raw, groups, "groups", used=_columns_of(labels, batch))
     raw, covariates, named_types = _extract_covariates(
         raw, covariates, covariates_name, _columns_of(labels, batch, groups)
     )
@@ -380,10 +380,10 @@ def as_data(
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
     label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
-    _check_no_gaps(batches, batch_notes, "batch")
+    check_no_gaps(batches, batch_notes, "batch")
     group_vector, group_notes = (None, ()) if groups is None else as_label_vector(groups, rows, "groups")
-    _check_no_gaps(group_vector, group_notes, "group")
-    _check_groups(group_vector, label_vector)
+    check_no_gaps(group_vector, group_notes, "group")
+    check_groups(group_vector, label_vector)
     if covariates is None and types:
         raise InputError("covariate_types", "must be left out without covariates", describe(types), "Pass covariates.")
     covariate_values, covariate_notes = (
@@ -477,7 +477,7 @@ def _columns_of(*variables: Any) -> dict[str, DataColumn]:
     return {str(variable.series.name): variable for variable in variables if isinstance(variable, DataColumn)}
 
 
-def _extract_variable(
+def extract_variable(
     raw: UnpackedTable,
     value: Any,
     argument: str,
@@ -530,13 +530,13 @@ def _extract_covariates(
         return raw, value, {}
     names, kinds = zip(*(_split_type(text, raw, argument, used) for text in texts), strict=True)
     if len(names) == 1:
-        raw, column = _extract_variable(raw, names[0], argument, used=used)
+        raw, column = extract_variable(raw, names[0], argument, used=used)
         is_text = isinstance(column, str)
         name = split_member(names[0])[1] if is_text else names[0]
         return raw, column if is_text else {names[0]: column}, {str(name): kinds[0]} if kinds[0] else {}
     columns = []
     for name in names:
-        raw, column = _extract_variable(raw, name, argument, names, used)
+        raw, column = extract_variable(raw, name, argument, names, used)
         columns.append(column)
     short = [
         split_member(name)[1] or name if isinstance(column, str) else name
@@ -585,7 +585,7 @@ def _merged_types(named: Mapping[str, str], types: Any, argument: str) -> dict[s
     return {**named, **{str(name): kind for name, kind in types.items()}}
 
 
-def _check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
+def check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
     """Raise if a point has no batch or no group; ``notes`` name texts that mean a missing value."""
     if vector is None or vector.has_label.all():
         return
@@ -598,7 +598,7 @@ def _check_no_gaps(vector: LabelVector | None, notes: Notes, noun: str) -> None:
     raise InputError("batch" if noun == "batch" else "groups", "must be complete", received, hint)
 
 
-def _check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None:
+def check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None:
     """Raise if there is one group, or if the groups are the classes."""
     if groups is None:
         return

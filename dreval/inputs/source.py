@@ -57,6 +57,7 @@ from dreval.inputs.source_kinds import (
     CallableSource,
     CoordinateSource,
     EstimatorSource,
+    FittedEmbedding,
     FloatArray,
     MethodSource,
     Seed,
@@ -323,6 +324,10 @@ class RecordedRuns:
         Columns of the embedding.
     unexported : mapping
         What was received, and the hint, by name of the measures for which no run has been exported.
+    new_data : Data or None
+        The new points that were exported.
+    new : ndarray (m, d) or None
+        Their embedding by the run of the data; None if it was not returned.
     """
 
     data: Data
@@ -331,6 +336,8 @@ class RecordedRuns:
     root: int
     n_components: int
     unexported: Mapping[str, tuple[str, str]]
+    new_data: Data | None = None
+    new: FloatArray | None = None
 
     @cached_property
     def reseed_reason(self) -> str | None:
@@ -369,6 +376,7 @@ class RecordedRuns:
             (run.digest, run.n_components, run.seed, "" if run.values is None else digest(run.values))
             for run in self.runs
         ]
+        parts += [] if self.new is None else [("new", 0, 0, digest(self.new))]
         return hashlib.sha256(repr((sorted(self.settings.items()), self.root, parts)).encode()).hexdigest()
 
     def other_data(self, argument: str) -> UndefinedMeasure:
@@ -412,6 +420,36 @@ class RecordedSource(Source):
     def data(self) -> Data:
         """The data that were exported."""
         return self.recorded.data
+
+    @property
+    def new_data(self) -> Data | None:
+        """The new points that were exported; None without any."""
+        return self.recorded.new_data
+
+    @property
+    def transform_reason(self) -> str | None:
+        """Reason why there is no embedding of new points; None if there is one."""
+        if self.recorded.new_data is None:
+            return "its protocol was exported without new_data"
+        return "the embedding of its new points was not returned" if self.recorded.new is None else None
+
+    def embed_with_new(
+        self,
+        X: FloatArray,
+        X_new: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> FittedEmbedding:
+        """Return the recorded embedding of the exported data and new points; other new points are an error."""
+        Y, _ = self.noted_embed(X, n_components, self.recorded.runs[0].seed)
+        new, new_data = self.recorded.new, self.recorded.new_data
+        if new is None or new_data is None or digest(new_data.dense()) != digest(X_new):
+            requirement, received = "must have embedded these new points", "new points that were not exported"
+            error = UndefinedMeasure(self.argument, requirement, received, "Pass new_data=source.new_data.")
+            return FittedEmbedding(Y, error, ())
+        return FittedEmbedding(Y, new.copy(), ())
 
     @property
     def what(self) -> str:
@@ -608,7 +646,7 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     takes_keywords = any(p.kind == p.VAR_KEYWORD for p in parameters.values())
     if parameters and not takes_keywords:
         check_parameters({k: v for k, v in options.items() if k != "n_components"}, parameters, "callable")
-    accepts = {"random_state", "labels", "n_components"} & set(parameters)
+    accepts = {"random_state", "labels", "n_components", "X_new"} & set(parameters)
     parameter = parameters.get("n_components")
     if parameter is not None and parameter.kind == parameter.POSITIONAL_ONLY:
         accepts.discard("n_components")
@@ -617,7 +655,7 @@ def callable_source(value: Callable[..., Any], name: str, argument: str, options
     return CallableSource(name, value, frozenset(accepts - (set(options) - {"n_components"})), dict(options))
 
 
-def _coordinate_table(value: Any, argument: str, data: Data, layer: str | None) -> UnpackedTable:
+def coordinate_table(value: Any, argument: str, data: Data, layer: str | None) -> UnpackedTable:
     """Return a table of coordinates: an array of ``obsm``, a named array of an AnnData object, or any other table."""
     if isinstance(value, str) and value in data.obsm:
         raw = unpack(data.obsm[value], argument, layer)
@@ -637,7 +675,7 @@ def coordinate_source(
     value: Any, name: str, argument: str, data: Data, ids: Any = None, layer: str | None = None
 ) -> CoordinateSource:
     """Return coordinates computed elsewhere as a source, in the row order of the data."""
-    table = _coordinate_table(value, argument, data, layer)
+    table = coordinate_table(value, argument, data, layer)
     if data.embedding_metric == "precomputed":
         distances = read_distances(table, data, argument, ids)
         return CoordinateSource(name, distances.values, notes=distances.notes)

@@ -7,7 +7,7 @@ import inspect
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from numbers import Real
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from dreval._check import FloatArray as FloatArray
 from dreval._check import check_int, check_rows, describe, function_name, resolve_alias
 from dreval._check_arrays import check_finite, check_numeric, check_spread, check_unmasked
 from dreval._random import root_seed, stream_seed
-from dreval.errors import InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
+from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
 from dreval.glossary import METRICS, printable
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
@@ -44,12 +44,19 @@ MAX_LISTED_KEYS = 6  # largest number of keys of a result in an error
 
 
 def read_returned(
-    value: Any, rows: HasRows, argument: str, what: str, call: str = "function(X, n_components)", *, check: bool = False
+    value: Any,
+    rows: HasRows,
+    argument: str,
+    what: str,
+    call: str = "function(X, n_components)",
+    *,
+    check: bool = False,
+    may_be_wide: bool = False,
 ) -> tuple[FloatArray, Notes]:
     """Return the result of a method as (n, d) float64 coordinates in the order of its input, and notes.
 
     The rows of a frame are matched by their names, see ``returned_coordinates``. ``call`` is the Python expression that
-    runs the method, for advice.
+    runs the method, for advice. ``may_be_wide`` results of few new points may have more columns than rows.
     """
     try:
         match kind_of(value):
@@ -58,20 +65,27 @@ def read_returned(
             case Kind.FOREIGN_TABLE | Kind.QUERY:
                 frame = as_pandas(value, argument)
             case _:
-                return check_embedding(value, rows.n, argument, what, call), ()
+                return check_embedding(value, rows.n, argument, what, call, may_be_wide=may_be_wide), ()
         check_rows(len(frame), rows.n, argument)
         values, notes = returned_coordinates(frame, rows, argument, check=check)
     except InputError as error:
         raise error.altered(MethodFailed) from error
-    return check_embedding(values, rows.n, argument, what, call), notes
+    return check_embedding(values, rows.n, argument, what, call, may_be_wide=may_be_wide), notes
 
 
 def check_embedding(
-    value: Any, n: int, argument: str, what: str, call: str = "function(X, n_components)"
+    value: Any,
+    n: int,
+    argument: str,
+    what: str,
+    call: str = "function(X, n_components)",
+    *,
+    may_be_wide: bool = False,
 ) -> FloatArray:
     """Return the (n, d) float64 coordinates that a method returned; invalid ones raise ``MethodFailed``.
 
-    ``call`` is the Python expression that runs the method, for advice.
+    ``call`` is the Python expression that runs the method, for advice. ``may_be_wide`` results may have more columns
+    than rows.
     """
     hint = f"See what {what} returns: it must be an array with a row for each point and a column for each component."
     try:
@@ -97,7 +111,8 @@ def check_embedding(
         points = np.array(array, dtype=np.float64, order="C")
         check_finite(points, argument)
         check_spread(points, argument)
-        check_columns(points, argument)
+        if not may_be_wide:
+            check_columns(points, argument)
     except InputError as error:
         raise error.altered(MethodFailed, hint=hint) from error
     return points
@@ -218,6 +233,17 @@ def seed_of(random_state: Seed) -> int | None:
     return root if root < 2**31 else stream_seed(root, "embed")
 
 
+class FittedEmbedding(NamedTuple):
+    """Coordinates of the data and of new points by one fit, with notes; ``new`` is the error of a failed transform."""
+
+    Y: FloatArray
+    new: FloatArray | DrevalError
+    notes: Notes
+
+
+Run = tuple[Any, Callable[[], Any]]  # the value of a run, and a function that embeds the new points; both unchecked
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Source:
     """Common interface of coordinates and of everything that embeds data.
@@ -236,6 +262,8 @@ class Source:
         Whether it can embed other data; ``reason`` is the reason if not.
     reseed_reason : str or None
         Why another seed gives the same embedding; None if seeds matter.
+    transform_reason : str or None
+        Why a fit cannot embed new points; None if it can.
     own_seed : int or None
         Its own seed, used if the caller passes none.
     supervised : bool
@@ -272,6 +300,11 @@ class Source:
     @property
     def reseed_reason(self) -> str | None:
         """Reason why there is no second run with another seed; None if there is one."""
+        return self.reason
+
+    @property
+    def transform_reason(self) -> str | None:
+        """Reason why a fit cannot embed new points; None if it can."""
         return self.reason
 
     @property
@@ -337,6 +370,48 @@ class Source:
 
         ``labels`` reach supervised sources only; ``rows`` has the names of the rows of ``X``, if they have any.
         """
+        y = self._check_run(n_components, labels)
+        with UserCode(self.argument, self.what), collect_notes() as warnings:
+            value, _ = self._run(self._input(X), n_components, seed_of(random_state), y)
+        Y, notes = self._read_run(value, len(X), n_components, rows)
+        return Y, (*dict.fromkeys(warnings), *notes)
+
+    def embed_with_new(
+        self,
+        X: FloatArray,
+        X_new: FloatArray,
+        n_components: int | None,
+        random_state: Seed = None,
+        labels: Any = None,
+        rows: HasRows | None = None,
+    ) -> FittedEmbedding:
+        """Return the embedding of ``X`` (n, p) and of new points ``X_new`` (m, p) by the same fit; see ``noted_embed``.
+
+        The points of ``X_new`` are embedded in one call. Where this fails, the embedding of ``X`` is not lost.
+        """
+        if self.transform_reason is not None:
+            hint = 'Pass their coordinates: new={"' + self.name + '": Y_new}.'
+            raise UndefinedMeasure(self.argument, "must be able to embed new points", self.transform_reason, hint)
+        y, new = self._check_run(n_components, labels), self._input(X_new)
+        with collect_notes() as warnings:
+            with UserCode(self.argument, self.what):
+                value, transform = self._run(self._input(X), n_components, seed_of(random_state), y, new)
+            Y, notes = self._read_run(value, len(X), n_components, rows)
+            try:
+                with UserCode(self.argument, self.what):
+                    new_value = transform()
+                return_name = f"transform of {self.argument}"
+                Y_new, _ = read_returned(new_value, Rows(len(X_new), None), return_name, self.what, may_be_wide=True)
+                if Y_new.shape[1] != Y.shape[1]:
+                    requirement = f"must return the {Y.shape[1]} column{'s' * (Y.shape[1] > 1)} of the embedding"
+                    hint = "See what its transform returns."
+                    raise MethodFailed(return_name, requirement, str(Y_new.shape[1]), hint)
+            except DrevalError as error:
+                return FittedEmbedding(Y, error, (*dict.fromkeys(warnings), *notes))
+        return FittedEmbedding(Y, Y_new, (*dict.fromkeys(warnings), *notes))
+
+    def _check_run(self, n_components: int | None, labels: Any) -> Any:
+        """Check that the source can be run, and return the labels if it uses them."""
         if self.reason is not None:
             hint = "Pass an estimator, a callable, or the name of a bundled method."
             raise UndefinedMeasure(self.argument, "must be able to embed other data", self.reason, hint)
@@ -355,12 +430,16 @@ class Source:
                 raise InputError(
                     "labels", f"must be complete, because {self.name!r} is supervised", f"{missing} missing", hint
                 )
-        with UserCode(self.argument, self.what), collect_notes() as warnings:
-            run_input = X if self.kind == "method" else np.array(X, order="C")  # the bundled methods make a copy
-            value = self._run(run_input, n_components, seed_of(random_state), y if self.supervised else None)
-        row_info = Rows(len(X), None) if rows is None else rows
-        Y, notes = read_returned(value, row_info, self.argument, self.what, self.call, check=self.kind == "callable")
-        return Y, (*dict.fromkeys(warnings), *notes)
+        return y if self.supervised else None
+
+    def _input(self, X: FloatArray) -> FloatArray:
+        """Return what the code of the user gets: a copy. The bundled methods make their own."""
+        return X if self.kind == "method" else np.array(X, order="C")
+
+    def _read_run(self, value: Any, n: int, n_components: int | None, rows: HasRows | None) -> tuple[FloatArray, Notes]:
+        """Return the coordinates that a run returned, checked, and notes on them."""
+        row_info = Rows(n, None) if rows is None else rows
+        return read_returned(value, row_info, self.argument, self.what, self.call, check=self.kind == "callable")
 
     def with_components(self, n_components: int) -> Source:
         """Return the source with another number of components; unchanged if it has no such parameter."""
@@ -404,9 +483,11 @@ class Source:
         """Return all parameters of a run with these components and seed, defaults included; empty for coordinates."""
         return {}
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
-        """Run the method and return its value unchecked."""
-        return X
+    def _run(
+        self, X: FloatArray, n_components: int | None, seed: int | None, y: Any, X_new: FloatArray | None = None
+    ) -> Run:
+        """Run the method; return its value, and a function that embeds the new points by this fit."""
+        return X, lambda: X_new
 
 
 @dataclass(frozen=True, eq=False)
@@ -615,16 +696,14 @@ class EstimatorSource(Source):
             assign(estimator, dict.fromkeys(_component_keys(estimator, settable(estimator)), n_components))
         return replace(self, estimator=estimator)
 
-    def noted_embed(
-        self,
-        X: FloatArray,
-        n_components: int | None,
-        random_state: Seed = None,
-        labels: Any = None,
-        rows: HasRows | None = None,
-    ) -> tuple[FloatArray, Notes]:
-        """Return the embedding of other data; an error if its number of columns is wrong and cannot be set."""
-        Y, notes = super().noted_embed(X, n_components, random_state, labels, rows)
+    @property
+    def transform_reason(self) -> str | None:
+        """Reason why a fit cannot embed new points; None if it can."""
+        return None if callable(getattr(self.estimator, "transform", None)) else f"{self.what} has no transform"
+
+    def _read_run(self, value: Any, n: int, n_components: int | None, rows: HasRows | None) -> tuple[FloatArray, Notes]:
+        """Return the checked coordinates; an error if their number of columns is wrong and cannot be set."""
+        Y, notes = super()._read_run(value, n, n_components, rows)
         is_settable = bool(_component_keys(self.estimator, settable(self.estimator)))
         if n_components is None or is_settable or Y.shape[1] == n_components:
             return Y, notes
@@ -647,21 +726,33 @@ class EstimatorSource(Source):
             changes |= dict.fromkeys(_seed_keys(params), seed)
         return changes
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+    def _run(
+        self, X: FloatArray, n_components: int | None, seed: int | None, y: Any, X_new: FloatArray | None = None
+    ) -> Run:
         estimator = copy.deepcopy(self.estimator)
         assign(estimator, self._changes(n_components, seed))
         named = self.columns is not None and len(self.columns) == X.shape[1] and _chooses_by_name(estimator)
-        table: Any = pd.DataFrame(X, columns=self.columns) if named else X
+
+        def table(points: Any) -> Any:
+            return pd.DataFrame(points, columns=self.columns) if named else points
+
+        def transform() -> Any:
+            return estimator.transform(table(X_new))
+
+        target = () if y is None else (y,)
         if callable(getattr(estimator, "fit_transform", None)):
-            return estimator.fit_transform(table) if y is None else estimator.fit_transform(table, y)
+            return estimator.fit_transform(table(X), *target), transform
         if not is_map(estimator):
-            _ = estimator.fit(table) if y is None else estimator.fit(table, y)
-        return estimator.transform(table)
+            _ = estimator.fit(table(X), *target)
+        return estimator.transform(table(X)), transform
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class CallableSource(Source):
-    """A function ``(X, n_components)`` that may also accept ``random_state`` and ``labels``."""
+    """A function ``(X, n_components)`` that may also accept ``random_state``, ``labels`` and ``X_new``.
+
+    With new points ``X_new`` it returns a pair: the coordinates of ``X``, and those of ``X_new``.
+    """
 
     function: Callable[..., Any]
     accepts: frozenset[str] = frozenset()
@@ -703,6 +794,11 @@ class CallableSource(Source):
             return f"{self.what} already has a random_state"
         return None if "random_state" in self.accepts else f"{self.what} does not accept random_state"
 
+    @property
+    def transform_reason(self) -> str | None:
+        """Reason why a run cannot embed new points; None if it can."""
+        return None if "X_new" in self.accepts else f"{self.what} does not accept X_new"
+
     def with_components(self, n_components: int) -> Source:
         """Return the function with another number of components."""
         return replace(self, options={**self.options, "n_components": n_components})
@@ -713,14 +809,24 @@ class CallableSource(Source):
         d = self.n_components if n_components is None else n_components
         return {**self.options, "n_components": d, **seeded}
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+    def _run(
+        self, X: FloatArray, n_components: int | None, seed: int | None, y: Any, X_new: FloatArray | None = None
+    ) -> Run:
         keywords = self.settings(n_components, seed)
         d = keywords.pop("n_components")
         if "labels" in self.accepts:
             keywords["labels"] = y
-        if "n_components" in self.accepts:
-            return self.function(X, n_components=d, **keywords)
-        return self.function(X, d, **keywords)
+        if X_new is not None:
+            keywords["X_new"] = X_new
+        named = "n_components" in self.accepts
+        value = self.function(X, n_components=d, **keywords) if named else self.function(X, d, **keywords)
+        if X_new is None:
+            return value, lambda: None
+        if not (isinstance(value, tuple) and len(value) == 2):
+            requirement = "must return a pair where it gets X_new: the coordinates of X, and those of X_new"
+            hint = "Let it end with: return Y, Y_new."
+            raise MethodFailed(self.argument, requirement, describe(value), hint)
+        return value[0], lambda: value[1]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -779,6 +885,11 @@ class MethodSource(Source):
         return f"{self.what} is deterministic" if self.card.deterministic else None
 
     @property
+    def transform_reason(self) -> str | None:
+        """Reason why a fit cannot embed new points; None if it can."""
+        return None if callable(getattr(self.method, "transform", None)) else f"{self.what} has no transform"
+
+    @property
     def own_seed(self) -> int | None:
         """The seed among its parameters."""
         seed = self.parameters.get("random_state")
@@ -800,9 +911,12 @@ class MethodSource(Source):
         seeded = seed is not None and "random_state" in inspect.signature(self.method).parameters
         return {**self.parameters, "n_components": d, **({"random_state": seed} if seeded else {})}
 
-    def _run(self, X: FloatArray, n_components: int | None, seed: int | None, y: Any) -> Any:
+    def _run(
+        self, X: FloatArray, n_components: int | None, seed: int | None, y: Any, X_new: FloatArray | None = None
+    ) -> Run:
         estimator = self.method(**self._run_parameters(n_components, seed))
-        return estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+        Y = estimator.fit_transform(X) if y is None else estimator.fit_transform(X, y)
+        return Y, lambda: estimator.transform(X_new)
 
 
 def is_map(estimator: Any) -> bool:

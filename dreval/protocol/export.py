@@ -7,6 +7,7 @@ import json
 import re
 import shlex
 from collections.abc import Collection, Sequence
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -19,10 +20,11 @@ from dreval.errors import InputError, ProtocolError
 from dreval.glossary import printable
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
+from dreval.inputs.new_points import as_new_data
 from dreval.inputs.source import digest, sketch
 from dreval.inputs.text_tables import HeaderOptions
 from dreval.protocol.folder import FORMATS, INPUTS, MANIFEST, RETURNED, TASKS, file_hash, place_in, write_in
-from dreval.protocol.manifest import ID_COLUMN, Manifest, Task
+from dreval.protocol.manifest import ID_COLUMN, NEW, Manifest, Task
 
 R_PACKAGES = {"run_uwot.R": "uwot", "run_rtsne.R": "Rtsne"}  # by driver
 DRIVERS = ("run.sh", *R_PACKAGES)
@@ -45,6 +47,35 @@ def exported_data(folder: Path, manifest: Manifest) -> Data:
     X = frame.drop(columns=manifest.id_column)
     values: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
     return as_data(values, ids=list(manifest.ids) if manifest.own_ids else None, name=manifest.name)
+
+
+def exported_new_data(folder: Path, manifest: Manifest, data: Data) -> Data:
+    """Return the new points of the folder; raise if the file was altered."""
+    task = manifest.files[-1]
+    check_input(folder, task)
+    frame = pd.DataFrame(read_table(folder / task.input, task.input, reading=HeaderOptions(header=True)).values)
+    X = frame.drop(columns=manifest.id_column)
+    values: Any = X if manifest.columns is not None else X.to_numpy(np.float64)
+    new = as_new_data(values, data)
+    own_ids = list(manifest.new_ids) != _numbered(len(manifest.new_ids))
+    return replace(new, ids=pd.Index(manifest.new_ids), ids_given=True) if own_ids else new
+
+
+def _numbered(n: int) -> list[str]:
+    """Return the ids of rows without names."""
+    return [f"new{i + 1}" for i in range(n)]
+
+
+def with_new_points(folder: Path, manifest: Manifest, new: Data) -> Manifest:
+    """Write the new points, and return the manifest with their files."""
+    run, suffix, X = manifest.tasks[0], manifest.format, new.dense()
+    ids = usable_ids(new.ids) or _numbered(new.n)
+    file, output = f"{INPUTS}/{NEW}.{suffix}", f"{RETURNED}/{NEW}.{suffix}"
+    frame = pd.DataFrame(X, columns=columns_of(manifest.columns, X.shape[1]))
+    write_table(folder, file, frame, manifest, ids, used=place_in(folder, output).exists())
+    facts = {"sha256": file_hash(folder / file), "digest": digest(X), "sketch": []}
+    task = replace(run, task=NEW, input=file, output=output, **facts)
+    return replace(manifest, new=task, new_ids=tuple(ids))
 
 
 def check_input(folder: Path, task: Task) -> None:
@@ -193,7 +224,11 @@ def check_format(value: Any) -> str:
 def write_texts(folder: Path, manifest: Manifest) -> None:
     """Write README.md and the drivers; existing drivers (which may have been edited) are kept."""
     drivers = {file: _r_driver(file, package, manifest) for file, package in R_PACKAGES.items()}
-    drivers["run.sh"] = _filled("run.sh", returned=RETURNED)
+    paths = ""
+    if manifest.new is not None:
+        named = f'NEW_INPUT="$folder/{manifest.new.input}" NEW_OUTPUT="$folder/{manifest.new.output}"'
+        paths = f'    [ "$task" = data ] && export {named} || unset NEW_INPUT NEW_OUTPUT\n'
+    drivers["run.sh"] = _filled("run.sh", returned=RETURNED, new=paths)
     for file, text in drivers.items():
         if not place_in(folder, file).exists():
             write_in(folder, file, text)
@@ -207,7 +242,13 @@ def _filled(template: str, **values: object) -> str:
 
 
 def _r_driver(file: str, package: str, manifest: Manifest) -> str:
-    """Return the driver of a package of R."""
+    """Return the driver of a package of R; that of uwot also places new points."""
+    read = _filled(f"read_{manifest.format}.R", id=manifest.id_column).rstrip("\n")
+    write = _filled(f"write_{manifest.format}.R", id=manifest.id_column).rstrip("\n")
+    new = ""
+    if manifest.new is not None and package == "uwot":
+        files = {"input": manifest.new.input, "output": manifest.new.output, "returned": RETURNED}
+        new = _filled("new_uwot.R", read=read, write=write, **files)
     return _filled(
         "run.R",
         tool=package,
@@ -216,16 +257,19 @@ def _r_driver(file: str, package: str, manifest: Manifest) -> str:
         lower=package.lower(),
         returned=RETURNED,
         embed=_filled(f"embed_{package.lower()}.R"),
-        read=_filled(f"read_{manifest.format}.R", id=manifest.id_column).rstrip("\n"),
-        write=_filled(f"write_{manifest.format}.R", id=manifest.id_column).rstrip("\n"),
+        read=read,
+        write=write,
+        new=new,
     )
 
 
 def _readme(folder: Path, manifest: Manifest) -> str:
     """Return README.md, which names the data, the round, the settings and the next steps."""
     folder_name = folder.name if folder.name.isprintable() and "`" not in folder.name else "FOLDER"
+    new = "" if manifest.new is None else _filled("new.md", input=manifest.new.input, output=manifest.new.output)
     return _filled(
         "README.md",
+        new=new,
         name=printable(manifest.name),
         n=len(manifest.ids),
         round=manifest.round,

@@ -29,6 +29,7 @@ EXPORT_AGAIN = (
 )
 TASK_NAME = re.compile(r"[a-z]+(-[0-9]+)?")  # name of a task, and of its files without their suffix
 ID_COLUMN = re.compile(r"[A-Za-z][\w.]{0,99}")  # name of the column of ids, which drivers copy into their code
+NEW = "new"  # name of the files of new points
 TASK_COLUMNS = ("task", "round", "input", "output", "n_components", "seed")  # of the table that drivers read
 
 Check = Callable[[Any], bool]
@@ -94,7 +95,11 @@ class Task:
 
 @dataclass(frozen=True)
 class Manifest:
-    """Facts of an export: names and ids of the data, settings, seed, versions, tasks, and the round."""
+    """Facts of an export: names and ids of the data, settings, seed, versions, tasks, and the round.
+
+    ``new`` are the files of new points, which the run of the data embeds too. They are no task: a tool that knows tasks
+    alone would embed the new points by themselves.
+    """
 
     format: str = entry(lambda value: value in FORMATS)
     round: int = entry(lambda value: type(value) is int and value in (1, 2))
@@ -108,6 +113,8 @@ class Manifest:
     tasks: Sequence[Task] = entry(is_list(lambda task: isinstance(task, dict)))
     versions: Mapping[str, str] = entry(is_dict(is_text))
     base_sha256: str = entry(is_text, default="")
+    new: Task | None = entry(is_none_or(lambda task: isinstance(task, dict)), default=None)  # noqa: RUF009 - a field
+    new_ids: Sequence[str] = entry(is_list(is_text), default=())
 
     @property
     def n_components(self) -> int:
@@ -119,15 +126,22 @@ class Manifest:
         """Number of rounds: 2 with transformed data, otherwise 1."""
         return 1 if self.settings["n_transformations"] == 0 else 2
 
+    @property
+    def files(self) -> tuple[Task, ...]:
+        """The tasks, and the files of new points."""
+        return (*self.tasks, *([] if self.new is None else [self.new]))
+
     def ids_of(self, task: Task) -> list[str]:
-        """Return the row names of a task."""
+        """Return the row names of a task, or of the new points."""
+        if task.task == NEW:
+            return list(self.new_ids)
         return list(self.ids) if task.rows is None else [self.ids[i] for i in task.rows]
 
     def write(self, folder: Any) -> None:
         """Write the manifest, and the list of tasks that drivers read."""
         table = pd.DataFrame([asdict(task) for task in self.tasks])[[*TASK_COLUMNS]]
         write_in(folder, TASKS, table.to_csv(index=False, lineterminator="\n"))
-        body = asdict(self)
+        body = {name: value for name, value in asdict(self).items() if self.new or name not in ("new", "new_ids")}
         write_in(folder, MANIFEST, json.dumps({"sha256": _body_hash(body), **body}, indent=1) + "\n")
 
 
@@ -156,8 +170,11 @@ def read_manifest(folder: Any) -> Manifest:
     faults = [*_invalid_fields(Manifest, body, "the manifest")]
     for number, task in enumerate(() if faults else body["tasks"], 1):
         faults += _invalid_fields(Task, task, f"task {number}")
+    new = None if faults else body.get("new")
+    faults += [] if new is None else _invalid_fields(Task, new, "the new points")
     if not faults:
-        manifest = Manifest(**{**body, "tasks": tuple(Task(**task) for task in body["tasks"])})
+        parts = {"tasks": tuple(Task(**task) for task in body["tasks"]), "new": None if new is None else Task(**new)}
+        manifest = Manifest(**{**body, **parts})
         faults = [*_contradictions(manifest)]
     if faults:
         raise ProtocolError(str(path), requirement, faults[0], hint)
@@ -197,7 +214,11 @@ def _contradictions(manifest: Manifest) -> Iterator[str]:
             least = 1 + sum(counts) + (counts[-1] > 0)
             if (runs := sum(task.round == 1 for task in manifest.tasks)) not in (least, least + 1):
                 yield f"{runs} tasks of the first round"
-    for task in manifest.tasks:
+    if any(task.task == NEW for task in manifest.tasks) or (manifest.new is not None and manifest.new.task != NEW):
+        yield "the new points among the tasks"
+    if manifest.new is not None and (not manifest.new_ids or manifest.new.rows is not None):
+        yield "the rows of the new points"
+    for task in manifest.files:
         suffix, rows = f".{manifest.format}", list(task.rows or ())
         if task.output != f"{RETURNED}/{task.task}{suffix}":
             yield f"the output {task.output!r} of the task {task.task!r}"

@@ -29,7 +29,8 @@ from dreval.inference.reruns import ORIGINAL, Over, RunSpec
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
-from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, warn_of_columns
+from dreval.inputs.new_points import as_new_data
+from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, digest, warn_of_columns
 from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
 from dreval.inputs.variables import Rows, align, as_ids, warn_of_guesses
 from dreval.measures.consistency import RESEEDS, full_components, tractable_consistency, transformed_data
@@ -40,10 +41,12 @@ from dreval.protocol.export import (
     check_listed,
     check_place,
     exported_data,
+    exported_new_data,
     id_column,
     task_of,
     usable_ids,
     usable_names,
+    with_new_points,
     write_table,
     write_texts,
 )
@@ -109,7 +112,7 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
         raise missing(folder, task)
     hint = RUN_AGAIN
     try:
-        n = len(manifest.ids if task.rows is None else task.rows)
+        n = len(manifest.ids_of(task))
         table = read_table(path, task.output, reading=HeaderOptions(n=n))
         frame, has_names = pd.DataFrame(table.values), table.columns is not None
         if len(frame) != n:
@@ -265,7 +268,7 @@ def _notes(folder: Path, manifest: Manifest, table: pd.DataFrame) -> Iterator[No
 
 
 def _states(folder: Path, manifest: Manifest) -> Iterator[dict[str, Any]]:
-    for task in manifest.tasks:
+    for task in manifest.files:
         is_returned, reason = os.path.lexists(folder / task.output), None
         try:
             check_input(folder, task)
@@ -290,10 +293,12 @@ PARTIAL_HINT = "To accept missing runs: partial=True, on the command line --part
 SECOND_ROUND = "tractable_consistency"  # the measure that needs the second round
 
 
-def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str) -> Manifest:
+def first_round(
+    place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str, new: Data | None = None
+) -> Manifest:
     """Write the inputs of the first round and return its manifest: the data, full dimension, other seeds, and more.
 
-    Runs on null data, with further seeds and on halves are added if the settings request them.
+    Runs on null data, with further seeds and on halves are added if the settings request them, and the ``new`` points.
     """
     check_place(place)
     place_in(place, RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
@@ -305,7 +310,7 @@ def first_round(place: Path, data: Data, settings: Mapping[str, Any], root: int,
         task = replace(task, columns=(1, columns)) if name == "full" else task
         manifest = replace(manifest, tasks=(*manifest.tasks, task))
     check_listed(place, manifest.tasks)
-    return manifest
+    return manifest if new is None else with_new_points(place, manifest, new)
 
 
 def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, RunSpec]]:
@@ -391,15 +396,19 @@ def put_embedding(place: Path, manifest: Manifest, Y: FloatArray) -> None:
 def record(place: Path, manifest: Manifest, partial: bool) -> RecordedRuns:
     """Return all runs of a folder, after checking its files; with ``partial``, some may be missing."""
     data = exported_data(place, manifest)
-    for task in manifest.tasks:
+    for task in manifest.files:
         check_input(place, task)
     check_base(place, manifest)
     if manifest.round < manifest.rounds and not partial:
         hint = f"{status_of(place, manifest).next_step} {PARTIAL_HINT}"
         raise ProtocolError(MANIFEST, "must be of round 2", "round 1 only", hint)
     runs = tuple(_run(place, manifest, task, partial) for task in manifest.tasks)
-    settings = manifest.settings
-    return RecordedRuns(data, runs, settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
+    new_data, new = None, None
+    if manifest.new is not None:
+        new = _run(place, manifest, manifest.new, partial).values
+        new_data = exported_new_data(place, manifest, data)
+    facts = (manifest.settings, manifest.random_state, manifest.n_components, _unavailable(manifest))
+    return RecordedRuns(data, runs, *facts, new_data, new)
 
 
 def _unavailable(manifest: Manifest) -> dict[str, tuple[str, str]]:
@@ -473,6 +482,10 @@ class Protocol:
         are numbered.
     header : "auto", True or False
         Whether the first row of a text file has the names of its columns, as in ``Evaluation``.
+    new_data : table or path, optional
+        New points, with the columns of the data. They are written as ``input/new``, next to the tasks: the tool places
+        them on the map of the task ``data`` by the same fit, and writes ``returned/new``. The driver of uwot does so.
+        ``Evaluation(source.data, {"tool": source}, new_data=source.new_data)`` evaluates them.
     random_state : int, Generator or None, default None
         Seed of the tool and of the choice of transformations: the draws are those of ``tractable_consistency``
         with the same seed. None draws one, which is kept in the folder.
@@ -543,10 +556,13 @@ class Protocol:
         labels: Any = None,
         ids: Any = None,
         header: bool | Literal["auto"] = "auto",
+        new_data: Any = None,
         random_state: int | np.random.Generator | None = None,
     ) -> None:
         self.data: Data = as_data(data, labels=labels, ids=ids, header=header).owned()
+        self.new_data: Data | None = None if new_data is None else as_new_data(new_data, self.data).owned()
         warn_of_first_rows(self.data.notes)
+        warn_of_guesses(() if self.new_data is None else self.new_data.notes)
         arguments = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         arguments |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
         arguments |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}
@@ -632,7 +648,7 @@ class Protocol:
         manifest = previous
         if manifest is None:
             file_format = check_format("csv" if format is None else format)
-            manifest = first_round(place, self.data, self.settings, self.seed, file_format)
+            manifest = first_round(place, self.data, self.settings, self.seed, file_format, self.new_data)
         if Y is not None:
             put_embedding(place, manifest, Y)
         if manifest.round < manifest.rounds and place_in(place, manifest.tasks[0].output).is_file():
@@ -726,6 +742,8 @@ class Protocol:
         file = str(place / MANIFEST)
         if exported_data(place, manifest).X.tobytes() != self.data.X.tobytes():
             raise ProtocolError(file, "must be of the data that are passed", "a protocol of other data", hint)
+        if self.new_data is not None and (manifest.new is None or manifest.new.digest != digest(self.new_data.dense())):
+            raise ProtocolError(file, "must be of the new points that are passed", "a protocol of others", hint)
         exported = {**manifest.settings, "format": manifest.format, "random_state": manifest.random_state}
         passed = dict(self._settings_passed)
         passed |= {} if file_format is None else {"format": file_format}

@@ -1,7 +1,7 @@
 """Results on disk: one zip of JSON and CSV that any program can read; never a pickle.
 
-``RESULT_FIELDS``, ``COMPARISON_FIELDS`` and ``SWEEP_FIELDS`` declare the content of a file, with a line for each
-attribute of the record; one writer and one reader follow them.
+``RESULT_FIELDS`` and the fields of the other records declare the content of a file, with a line for each attribute of
+the record; one writer and one reader follow them.
 """
 
 from __future__ import annotations
@@ -34,6 +34,7 @@ from dreval.records.frames import (
     tidy_frame,
 )
 from dreval.records.notes import Note
+from dreval.records.out_of_sample import VALUE_COLUMNS, OutOfSample
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
@@ -51,7 +52,7 @@ PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 WHOLE = ""  # key of the value of a field that is not a dict by embedding
 FRAME_TYPES = ("float64", "int64", "bool", "object", "str")  # types of columns of tables that declare their own
 Members = dict[str, bytes]
-Saved = Results | Sweep | Comparison
+Saved = Results | Sweep | Comparison | OutOfSample
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
@@ -353,11 +354,17 @@ _RECIPE = {
     "seconds": (float, int), "sources": {"*": {"kind": str, "what": str, "parameters": _TEXTS}},
     "groups": {"name": str, "count": int, "smallest": int, "largest": int, "effective": float,
                "effective_labeled": float},
+    "new": {"n": int, "sha256": str, "share": (float, None), "coordinates": [str]},
     "intervals": _TEXTS, "conf_level": float, "call": str, "command": str, "reference": [str], "equal_maps": [[str]],
 }  # fmt: skip
 _SWEEP_RECIPE = {
     "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
     "versions": _TEXTS,
+}  # fmt: skip
+_NEW_RECIPE: dict[str, Any] = {
+    "n": int, "p": (int, None), "n_new": int, "n_calibration": int, "n_needed": (int, None), "random_state": int,
+    "groups": ({"name": str, "count": int, "effective": float}, None), "call": str, "versions": _TEXTS,
+    "parameters": {"n_neighbors": int, "metric": str, "conf_level": float, "alpha": float},
 }  # fmt: skip
 _SWEEP_NOTES = [dict.fromkeys(("code", "scope"), str)]
 _NOTES = [dict.fromkeys(("embedding", "measure", "parameters", "test", "variable", "code", "scope"), str)]
@@ -419,6 +426,7 @@ _COMPARISON_RECIPE = {
     "kind": str, "alpha": float, "adjust": str, "call": str, "tests": [str], "random_state": (int, None),
     "dataset": (str, None), "n": (int, None), "anchors": (int, None), "conf_level": (float, None),
 }  # fmt: skip
+_RECORD_NOTES = Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)
 _TABLE = Json(_frame_to_plain, _frame_of_plain, _FRAME, indent=None)
 COMPARISON_FIELDS = (
     Field("recipe", Entry(_COMPARISON_RECIPE)),
@@ -445,6 +453,7 @@ RESULT_FIELDS = (
     Field("_crossed", PointValues(crossed=True), required=False, each=True),
     Field("_reliability", PointValues(), required=False, each=True),
     Field("embeddings", Array(_check_coordinates), each=True, stem="embedding"),
+    Field("_out_of_sample", Nested("out_of_sample"), required=False, each=True),
     Field("_data_neighbors", Array(_check_neighbors), required=False, stem="neighbors"),
 )
 SWEEP_FIELDS = (
@@ -454,7 +463,14 @@ SWEEP_FIELDS = (
     Field("settings", Json(to_plain, tuple, [dict])),
     Field("table", Table(_sweep_rows)),
     Field("values", Table(_sweep_values)),
-    Field("notes", Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)),
+    Field("notes", _RECORD_NOTES),
+)
+NEW_POINT_FIELDS = (
+    Field("recipe", Entry(_NEW_RECIPE)),
+    Field("table", _TABLE),
+    Field("points", _TABLE),
+    Field("reference", Array(_check_coordinates)),
+    Field("notes", _RECORD_NOTES),
 )
 
 
@@ -491,6 +507,20 @@ def _make_comparison(values: dict[str, Any], _: Context) -> Comparison:
     return Comparison(**values)
 
 
+def _make_out_of_sample(values: dict[str, Any], context: Context) -> OutOfSample:
+    """Return the record of new points from its fields; raise if they do not belong together."""
+    recipe, points, values["table"] = values["recipe"], values["points"], values["table"].astype(VALUE_COLUMNS)
+    if missing := _NEW_RECIPE.keys() - recipe.keys() | _NEW_RECIPE["parameters"].keys() - recipe["parameters"].keys():
+        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
+    tested = {"p_value", "p_adjusted", "flagged"} & {*points}
+    expected = {"id", *values["table"]["measure"], *tested}
+    if len(points) != recipe["n_new"] or not expected <= {*points} or len(tested) not in (0, 3):
+        raise ValueError("the tables are not those of the new points")
+    record = OutOfSample(**values)
+    _check_coordinates(record.coordinates, context.n)
+    return record
+
+
 class Schema(NamedTuple):
     """The fields of a kind of record, and the function that makes the record of their values."""
 
@@ -502,6 +532,7 @@ SCHEMAS = {
     "results": Schema(RESULT_FIELDS, _make_results),
     "comparison": Schema(COMPARISON_FIELDS, _make_comparison),
     "sweep": Schema(SWEEP_FIELDS, _make_sweep),
+    "out_of_sample": Schema(NEW_POINT_FIELDS, _make_out_of_sample),
 }
 
 
@@ -520,6 +551,11 @@ def save_sweep(sweep: Sweep, path: str | Path) -> Path:
     return _save("sweep", sweep, check_saved(path))
 
 
+def save_out_of_sample(record: OutOfSample, path: str | Path) -> Path:
+    """Write the record of new points with the coordinates of the map; numbers keep every digit."""
+    return _save("out_of_sample", record, check_saved(path))
+
+
 def _save(kind: str, record: Saved, path: Path) -> Path:
     """Write a record into a file, and return its path."""
     with whole_file(path) as file:
@@ -529,11 +565,8 @@ def _save(kind: str, record: Saved, path: Path) -> Path:
 
 def _context(record: Saved, path: Path) -> Context:
     """Return the number of points and the names of the embeddings of a record."""
-    return (
-        Context(path, int(record.recipe["n"]), list(record.embeddings))
-        if isinstance(record, Results)
-        else Context(path)
-    )
+    names = list(record.embeddings) if isinstance(record, Results) else ()
+    return Context(path, int(record.recipe.get("n") or 0), names)
 
 
 def _write(kind: str, record: Saved, context: Context, file: IO[bytes]) -> None:
@@ -589,8 +622,8 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Results | Comparison | Sweep:
-    """Read a file that ``save`` of a result, comparison or sweep wrote; the numbers are equal to the last bit.
+def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample:
+    """Read a file that ``save`` of a result or another record wrote; the numbers are equal to the last bit.
 
     Parameters
     ----------
@@ -599,7 +632,7 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep:
 
     Returns
     -------
-    Results, Comparison or Sweep
+    Results, Comparison, Sweep or OutOfSample
         The saved record, without the data: only their hash is saved.
 
     Raises
@@ -649,6 +682,8 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
         return record
     if isinstance(record, Comparison):
         received, hint = "a comparison", "Pass the results that it compares."
+    elif isinstance(record, OutOfSample):
+        received, hint = "new points on a map", "Pass the result of the reference points."
     else:
         received = "a sweep"
         hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."

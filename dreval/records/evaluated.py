@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from dreval.errors import InputError
 from dreval.records.base import CopiedAttribute, Summary, read_only, read_only_array
 from dreval.records.points import Embedding
 from dreval.registry import MEASURES
@@ -17,8 +18,13 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.tests import Certificate
+
+
+# Codes of the notes that say why an embedding has no record of new points.
+NO_NEW_POINTS = ("new.coordinates", "new.no_transform", "new.not_left_out", "new.failed")
 
 
 @read_only
@@ -70,6 +76,36 @@ class EvaluatedEmbedding(Embedding):
         """
         table = self._results.tidy(full)
         return table[table["embedding"] == self.method].reset_index(drop=True)
+
+    @property
+    def out_of_sample(self) -> OutOfSample:
+        """The record of the new points on this embedding, of ``Evaluation(..., new_data=..., new=...)``.
+
+        Raises
+        ------
+        InputError
+            If the evaluation had no new points, or this embedding no coordinates of them; the error has the reason.
+
+        See Also
+        --------
+        dreval.out_of_sample : the same from coordinates alone; it describes all values.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(300, 4))
+        >>> ev = dreval.Evaluation(X[:200], {"pca": "pca"}, new_data=X[200:], random_state=0)
+        >>> res = ev.run("trustworthiness", tests=None)
+        >>> res["pca"].out_of_sample.of("trustworthiness")[["value", "in_sample"]].round(2).to_dict()
+        {'value': 0.79, 'in_sample': 0.81}
+        """
+        record = self._results._out_of_sample.get(self.method)
+        if record is not None:
+            return record
+        reasons = [str(note.with_scope("")) for note in self.notes if note.code in NO_NEW_POINTS]
+        received = reasons[0] if reasons else "an evaluation without new points"
+        hint = "Pass new_data= and new= to Evaluation."
+        raise InputError("out_of_sample", "must be of an embedding with new points", received.rstrip("."), hint)
 
     def augment(self) -> pd.DataFrame:
         """Return one row per point: id, label, coordinates and contributions, as ``Results.augment`` of its name.

@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
     from dreval.records.comparison import Comparison
+    from dreval.records.out_of_sample import OutOfSample
     from dreval.records.points import Shepard
     from dreval.records.tests import Certificate
 
@@ -121,6 +122,8 @@ class Results(Record):
     _data_neighbors: npt.NDArray[np.int32] | None = field(default=None, repr=False)
     # For each embedding whose method was re-run, values per point of noise tests and of stability; see `augment`.
     _reliability: Mapping[str, pd.DataFrame] = field(default_factory=dict, repr=False)
+    # For each embedding the record of the new points on it; empty without new points.
+    _out_of_sample: Mapping[str, OutOfSample] = field(default_factory=dict, repr=False)
     # Variables of the points by name, and the colors of the classes of some, for figures; in memory only.
     _variables: Mapping[str, Any] | None = field(default=None, repr=False)
     _palettes: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
+
+import numpy as np
 
 from dreval._check import FloatArray
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.inputs.data import Data
-from dreval.inputs.source_kinds import Source, check_embedding
+from dreval.inputs.source_kinds import FittedEmbedding, Source, check_embedding
 from dreval.records.notes import Note, Notes
 from dreval.storage.keys import work_key
 from dreval.storage.store import Store
@@ -75,20 +77,60 @@ class EmbeddingCache:
 
         They are read from the journal if they are stored there; otherwise ``embed`` is called, and its result stored.
         """
-        if self._store is None or not source.can_embed or source.recording is not None:
-            start = time.perf_counter()
-            Y, notes = embed()
-            return Y, time.perf_counter() - start, notes
-        run = self._store.open_run(work_key(self.data, source, source.default_components, seed, {}))
-        stored = self._store.get(run, EMBEDDING)
-        if stored is not None and stored[1] is not None:
-            with self._store.as_written():
-                notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
-                Y = check_embedding(stored[1], self.data.n, source.argument, source.what)
-                return Y, float(stored[0]["seconds"]), notes
+        run = self._open(source, seed, {})
+        stored = self._stored(run, source, self.data.n)
+        if stored is not None:
+            return stored
         start = time.perf_counter()
         Y, notes = embed()
         seconds = time.perf_counter() - start
-        facts = {"notes": [note.plain() for note in notes]} if notes else {}
-        self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)
+        self._put(run, Y, seconds, notes)
         return Y, seconds, notes
+
+    def embedding_with_new(
+        self,
+        source: Source,
+        seed: int,
+        sizes: tuple[int, int],
+        key: Mapping[str, Any],
+        fit: Callable[[], FittedEmbedding],
+    ) -> tuple[FittedEmbedding, float]:
+        """Return the embedding of data and of new points by one fit, and its seconds.
+
+        ``sizes`` are the numbers of their rows. ``key`` identifies the new points, and the rows of the data that are
+        fitted. Both are read from the journal, or ``fit`` is called; a fit whose transform failed is not stored.
+        """
+        n, m = sizes
+        run = self._open(source, seed, key)
+        stored = self._stored(run, source, n + m)
+        if stored is not None:
+            Y, seconds, notes = stored
+            return FittedEmbedding(Y[:n], Y[n:], notes), seconds
+        start = time.perf_counter()
+        fitted = fit()
+        seconds = time.perf_counter() - start
+        if not isinstance(fitted.new, DrevalError):
+            self._put(run, np.vstack([fitted.Y, fitted.new]), seconds, fitted.notes)
+        return fitted, seconds
+
+    def _open(self, source: Source, seed: int, key: Mapping[str, Any]) -> str | None:
+        """Return the run that holds the embedding of a source; None without a journal, and for one that is not run."""
+        if self._store is None or not source.can_embed or source.recording is not None:
+            return None
+        return self._store.open_run(work_key(self.data, source, source.default_components, seed, key))
+
+    def _stored(self, run: str | None, source: Source, rows: int) -> tuple[FloatArray, float, Notes] | None:
+        """Return stored coordinates with their seconds and notes; None if there are none."""
+        stored = None if self._store is None or run is None else self._store.get(run, EMBEDDING)
+        if self._store is None or stored is None or stored[1] is None:
+            return None
+        with self._store.as_written():
+            notes = tuple(Note.of_plain(note) for note in stored[0].get("notes", ()))
+            Y = check_embedding(stored[1], rows, source.argument, source.what)
+            return Y, float(stored[0]["seconds"]), notes
+
+    def _put(self, run: str | None, Y: FloatArray, seconds: float, notes: Notes) -> None:
+        """Store coordinates; without a run nothing is stored."""
+        if self._store is not None and run is not None:
+            facts = {"notes": [note.plain() for note in notes]} if notes else {}
+            self._store.put(run, EMBEDDING, {"seconds": seconds, **facts}, Y)

@@ -89,6 +89,9 @@ def prepare(arguments: list[str]) -> list[str]:
     command = " ".join(arguments[:3] if arguments[1] in ("study", "protocol") else arguments[:2])
     if "study.toml" in arguments:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
+    if "query.csv" in arguments:
+        pd.DataFrame(X[::4] + 0.5, columns=list("abcd")).to_csv("query.csv", index=False)
+        pd.DataFrame(Y[::4] + 0.5, columns=["u", "v"]).to_csv("new.csv", index=False)
     if arguments[1] in ("compare", "show", "report"):
         save()
     if "v1.dreval" in arguments:

@@ -103,6 +103,22 @@ def test_report_writes_the_page_of_each_record(run: Any, saved: dict[str, str]) 
         assert Path("out.html").read_text("utf-8").startswith("<!doctype html>")
 
 
+def test_new_points_are_shown_and_reported(run: Any) -> None:
+    """The record of new points prints as in Python, with its points as JSON, its map and its page."""
+    record = dreval.out_of_sample(X[:30], Y[:30], X[30:], Y[30:])
+    record.save("new.dreval")
+    assert run("show", "new.dreval") == (0, str(record).replace(".summary(full=True)", "--full") + "\n", "")
+    document = json.loads(run("show", "new.dreval", "--json")[1])
+    assert [len(document[name]) for name in ("table", "points")] == [6, 10]
+    code, _, err = run("show", "new.dreval", "--plot", "a.svg,continuity=b.svg", "--table", "new.csv")
+    assert (code, err) == (0, "")
+    assert pd.read_csv("new.csv")["measure"].tolist() == record.tidy()["measure"].tolist()
+    assert run("report", "new.dreval", "new.html") == (0, "report written to new.html\n", "")
+    code, out, err = run("compare", "new.dreval")
+    assert (code, out) == (2, "")
+    assert "new points on a map" in err
+
+
 @each(
     "arguments, message",
     [

@@ -21,11 +21,13 @@ import dreval
 from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
+from dreval.records.frames import coordinates_frame
+from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
 from dreval.records.recall import GraphRecall
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
-from dreval.report.documents import small, study, sweep, tests
+from dreval.report.documents import out_of_sample, small, study, sweep, tests
 from dreval.report.findings import Finding, findings_text, noise_finding, phrases
 from dreval.report.format import significant
 from dreval.report.render.markup import sentence
@@ -123,6 +125,24 @@ def cloud_scores(record: type, **fields: Any) -> Any:
     """Return scores of ten points of a map."""
     values = np.arange(1.0, 11.0)
     return record(coordinates=np.c_[values, values], **{key: field(values) for key, field in fields.items()})
+
+
+def new_points(m: int = 40, p: list[float] | None = None, bound: float = 0.75) -> OutOfSample:
+    """Return m new points on a map of 90, with these adjusted p-values of the first of them."""
+    numbers = {"n_neighbors": 15, "value": 0.62, "se": 0.01, "conf_low": 0.58, "conf_high": 0.66, "chance": 0.1}
+    numbers |= {"in_sample": 0.7, "gap": 0.08, "bound": bound, "direction": "higher"}
+    numbers |= {} if m > 1 else {"conf_low": math.nan, "conf_high": math.nan}
+    names = ("trustworthiness", "neighborhood_overlap")
+    points = coordinates_frame(np.arange(2.0 * m).reshape(m, 2)).assign(id=range(m), trustworthiness=0.9)
+    recipe: dict[str, Any] = {"n": 90, "p": 4, "n_new": m, "n_calibration": 0, "n_needed": None, "groups": None}
+    if p is not None:
+        adjusted = np.append(p, np.ones(m - len(p)))
+        points = points.assign(p_value=adjusted, p_adjusted=adjusted, flagged=adjusted <= 0.2)
+        recipe |= {"n_calibration": 19, "n_needed": 10}
+    recipe |= {"parameters": {"n_neighbors": 15, "metric": "euclidean", "conf_level": 0.9, "alpha": 0.2}}
+    recipe |= {"random_state": 7, "call": ""}
+    table = pd.DataFrame([{"measure": name, **numbers} for name in names])
+    return OutOfSample(table, points, np.zeros((90, 2)), recipe)
 
 
 def distortion(broken: int) -> LocalDistortion:
@@ -270,6 +290,16 @@ CASES: dict[str, Case] = {
             )
         ),
         [0.5, 10, 100 * 0.055 / 9, 9, 100 * 0.1 / 9],
+    ),
+    "new points": (lambda: out_of_sample.out_of_sample_findings(new_points()), [40, 62, 15, 90, 58, 66, 10, 70]),
+    "one new point": (lambda: out_of_sample.out_of_sample_findings(new_points(1)), [1, 62, 15, 10, 70]),
+    "flagged": (
+        lambda: out_of_sample.out_of_sample_findings(new_points(p=[0.1, 0.2, 0.3])),
+        [40, 62, 15, 90, 58, 66, 10, 70, 2, 20, 0.05, 10, 80, 0.75],
+    ),
+    "none flagged": (
+        lambda: out_of_sample.out_of_sample_findings(new_points(p=[], bound=math.nan)),
+        [40, 62, 15, 90, 58, 66, 10, 70, 20, 0.05, 10],
     ),
     "dimension": (lambda: small.intrinsic_dimension_findings(dimension(0.1)), [2.345, 2.1, 2.6, 4]),
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),
@@ -437,6 +467,7 @@ PRINTED: dict[str, Callable[[], Any]] = {
     "perplexity": lambda: perplexities(3.0, 2.0),
     "dimension": lambda: dimension(0.1),
     "cost": lambda: cost("pca"),
+    "new points": lambda: new_points(p=[0.1, 0.2, 0.3]),
     "sweep": lambda: swept(tuple(np.linspace(0, 1, 40)), tuple(np.linspace(0.01, 1, 40))),
     "study": lambda: status(done=3, failed=1),
     "protocol": protocol,

@@ -41,6 +41,7 @@ RECORDS = (
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.recall.GraphRecall",
     "dreval.records.sweep.Sweep",
+    "dreval.records.out_of_sample.OutOfSample",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
 )
@@ -50,8 +51,8 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Evaluate": (
         {"figures": "Figures of results.", "columns": "Columns of the tables."},
         (
-            "Evaluation Results score Scores get_scorer compare recommend embed centroid_triplets load_results card "
-            "list_measures list_figures"
+            "Evaluation Results score Scores out_of_sample get_scorer compare recommend embed centroid_triplets "
+            "load_results card list_measures list_figures"
         ),
     ),
     "Reliability": (

@@ -7,7 +7,7 @@ suppressPackageStartupMessages(library(@TOOL@))
 @EMBED@
 tasks <- read.csv("tasks.csv", stringsAsFactors = FALSE)
 dir.create("@RETURNED@", showWarnings = FALSE)
-for (t in seq_len(nrow(tasks))) {
+@NEW@for (t in seq_len(nrow(tasks))) {
   task <- tasks[t, ]
   if (file.exists(task$output)) next
 @READ@

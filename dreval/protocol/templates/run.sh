@@ -9,7 +9,7 @@ failed=0
 while IFS=, read -r task round input output n_components seed; do
     if [ "$task" = task ] || [ -e "$folder/$output" ]; then continue; fi
     part="$folder/@RETURNED@/.unfinished-${output##*/}"  # an interrupted run leaves no partial output
-    if "$@" "$folder/$input" "$part" "$n_components" "$seed" < /dev/null && [ -e "$part" ]; then
+@NEW@    if "$@" "$folder/$input" "$part" "$n_components" "$seed" < /dev/null && [ -e "$part" ]; then
         mv "$part" "$folder/$output"
     else
         echo "failed: $task" >&2

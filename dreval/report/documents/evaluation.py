@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import takewhile
 from typing import Any
@@ -44,6 +44,7 @@ from dreval.report.document import (
 from dreval.report.document import (
     Column as TableColumn,
 )
+from dreval.report.documents.out_of_sample import out_of_sample_findings, out_of_sample_table
 from dreval.report.findings import (
     MAX_LISTED_CAUTIONS,
     NULL_DATA_NAMES,
@@ -66,6 +67,7 @@ from dreval.report.format import (
     join_and,
     number_word,
     p_text,
+    percent,
     without_zero,
 )
 from dreval.report.render.html import html_tables
@@ -505,8 +507,10 @@ def summarize(results: Results, full: bool = False, *, shell: bool = False) -> D
         tables = [_all_values_table(rows, view)] if len(rows) else []
         tables += [_test_table(tests)] if len(tests) else []
         tables += [_noise_table(view, results)] if view.method_tests else []
+        tables += new_points_tables(results)
         call, notes = str(recipe.get("call") or ""), printed_notes(results, shell=shell)
-        header, answers = _header(results), [answer_lines(view, all_cautions=True)]
+        answers = [Answers([*answer_lines(view, all_cautions=True).lines, *new_points_lines(results)])]
+        header = _header(results)
         return record_document("Evaluation of embeddings", header, tables, notes, call, answers)
     max_lines = MAX_LINES if len(view.computed) <= MAX_EMBEDDINGS_ACROSS else MAX_LINES_OF_MANY
 
@@ -538,6 +542,7 @@ def _short_document(
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
+    after += _new_points_text(results)
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
@@ -583,6 +588,7 @@ def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
     if shell:
         return ["--full", "--report page.html"]
     steps = ['.plot("map")'] if view.computed else []
+    steps += [f"[{name!r}].out_of_sample" for name in list(results._out_of_sample)[:1]]
     steps += [".compare()"] if comparable(results) else []
     steps += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []
     return [*steps, ".summary(full=True)", '.report("x.html")']
@@ -817,6 +823,39 @@ def _noise_table(view: ResultView, results: Results) -> Table:
     return Table("Noise tests", columns, rows, 2, foot)
 
 
+def new_points_tables(results: Results) -> list[Table]:
+    """Return the values of new points on each embedding that has some."""
+    records = results._out_of_sample
+    return [replace(out_of_sample_table(record), title=f"New points on {name}") for name, record in records.items()]
+
+
+def new_points_lines(results: Results, name_text: Callable[[str], str] = str) -> list[tuple[str, str]]:
+    """Return what each map keeps of the neighbors of new points, and which of them are flagged.
+
+    ``name_text`` returns the name of an embedding as it is written.
+    """
+    lines = []
+    for name, record in results._out_of_sample.items():
+        text = " ".join(finding.text for finding in out_of_sample_findings(record))
+        lines.append(("New points", f"{name_text(name)}: {text}" if len(results.names) > 1 else text))
+    return lines
+
+
+def _new_points_text(results: Results) -> list[str]:
+    """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
+    parts = []
+    for name, record in results._out_of_sample.items():
+        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
+        flagged = f", {format_number(count)} flagged" if count else ""
+        parts.append(
+            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
+        )
+    if not parts:
+        return []
+    m, k = len(record), record.recipe["parameters"]["n_neighbors"]
+    return [f"Of the {k} nearest points of {'each of ' * (m > 1)}{count_noun(m, 'new point')}, {join_and(parts)}."]
+
+
 def _codes(row: Any) -> str:
     """Return the significance codes; none for a test outside every family, since its dependence is certain."""
     if not row["family"]:
@@ -860,6 +899,11 @@ def printed_notes(results: Results, *, failures: bool = True, shell: bool = Fals
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
         notes.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
+    names_by_note: dict[str, list[str]] = {}
+    for name, record in results._out_of_sample.items():
+        for item in record.notes:
+            names_by_note.setdefault(str(item).rstrip("."), []).append(name)
+    notes += [f"New points on {_name_list(names)}: {text}." for text, names in names_by_note.items()]
     names = list(dict.fromkeys(results.curves["measure"]))
     curve_note = f"Curves over the number of neighbors K: {{}}; see {'--plot' if shell else 'results.curve({!r})'}."
     return list(dict.fromkeys([*notes, *([curve_note.format(", ".join(names), names[0])] if names else [])]))

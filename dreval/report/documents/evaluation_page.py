@@ -18,6 +18,7 @@ from dreval.measures.core import GOALS
 from dreval.records.frames import full_name, groups_text
 from dreval.records.results import Results
 from dreval.registry import MEASURES
+from dreval.report._style import figure_style
 from dreval.report.best_sets import borderlines, measure_rankings, question_columns
 from dreval.report.document import (
     MISSING_VALUE,
@@ -41,7 +42,14 @@ from dreval.report.document import (
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.closing import _settings, _sources, closing_sections, glossary, limits
 from dreval.report.documents.comparison import pair_tables
-from dreval.report.documents.evaluation import TITLE, printed_notes, summarize, value_table
+from dreval.report.documents.evaluation import (
+    TITLE,
+    new_points_lines,
+    new_points_tables,
+    printed_notes,
+    summarize,
+    value_table,
+)
 from dreval.report.documents.pairs import Lead, difference_parts, difference_rows, difference_text
 from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
@@ -58,6 +66,7 @@ from dreval.report.figures.page import (
     distances_svg,
     family_svg,
     map_svg,
+    new_points_svg,
     null_svg,
     other_map,
     percent_or_value,
@@ -165,6 +174,7 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
         "At which neighborhood size?", list(_size_parts(results, view, drawn, order, short)), "sizes", "Sizes"
     )
     yield Section("Is one better than another?", list(_difference_parts(view, short)), "differences", "Differences")
+    yield Section("Are new points where they belong?", list(_new_points_parts(results, short)), "new", "New points")
     methods = method_measures_table(view, "method", "One row for each embedding and measure")
     method_note = "These measures refer to the method, which was run again, not to one embedding alone."
     yield Section(
@@ -779,6 +789,26 @@ def _collapsed_part(view: ResultView) -> list[Part]:
     return [Paragraph(text)] if view.collapsed else []
 
 
+def _new_points_parts(results: Results, short: Mapping[str, str]) -> Iterator[Part]:
+    """Yield what each map keeps of the neighbors of new points, the maps with these points, and their values."""
+    records = results._out_of_sample
+    if not records:
+        return
+    yield from (Paragraph(text, "lead") for _, text in new_points_lines(results, isolate_name))
+    panels = []
+    for name, record in records.items():
+        aside = count_noun(len(record), "new point")
+        panels.append(Panel(name, short[name], aside, new_points_svg(record, f"Map {name} with {aside}")))
+    swatches = [("rf", "points of the data"), ("nw", "new points")]
+    if any(record.flagged.any() for record in records.values()):
+        swatches.append(("nf", "new points that the map does not represent"))
+    reading = ["Each new point is compared with the points of the data alone."]
+    if (results.recipe.get("new") or {}).get("share"):
+        reading.append("These maps are fits without the left-out rows, and differ from those above.")
+    yield Grid(panels, "Reading the maps", reading, swatches)
+    yield Details("Values of the new points", new_points_tables(results))
+
+
 # Tests and distances.
 
 
@@ -845,7 +875,8 @@ FIGURE_CAPTIONS = {
 def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> Iterator[Section]:
     """Yield the sections of a text between the answers and the limits."""
     all_tables = summarize(results, full=True).tables if view.computed else []
-    tests = [table for table in all_tables if table.title]
+    new_titles = {table.title for table in new_points_tables(results)}
+    tests = [table for table in all_tables if table.title and table.title not in new_titles]
     names = [*(name for name in view.ranked if name not in view.reference), *view.failed]
     items = [_text_card(view, name) for name in names if len(view.names) > 1 and not view.has_many]
     yield Section("Each embedding", [Items(items)] if items else [])
@@ -862,11 +893,22 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
         differ = [Paragraph(difference_text(view.comparison, rows)), *_collapsed_part(view)]
         differ += pair_tables(view.comparison)
     yield Section("Is one better than another?", differ)
+    yield Section("Are new points where they belong?", list(_new_points_text(results, folder)))
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
     distances = [("shepard", "")] if results._shepard else []
     yield Section("How are distances kept?", list(_figure_files(results, view, folder, distances)))
     yield Section("All values", [table for table in all_tables if not table.title])
+
+
+def _new_points_text(results: Results, folder: FigureFolder) -> Iterator[Part]:
+    """Yield the map of new points on each embedding, and their values."""
+    yield from (Paragraph(text) for _, text in new_points_lines(results, isolate_name))
+    for (name, record), table in zip(results._out_of_sample.items(), new_points_tables(results), strict=True):
+        with figure_style():
+            figure: Any = record.plot()
+        yield folder.figure(figure, f"new-{name}", f"New points on {name}")
+        yield table
 
 
 def _text_card(view: ResultView, name: str) -> str:

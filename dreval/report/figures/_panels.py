@@ -137,7 +137,7 @@ def place_points(Y: FloatArray) -> FloatArray:
 def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.NDArray[np.bool_] | None = None) -> None:
     """Draw an embedding, colored by class, some points hollow; a page finds classes by the ids of their paths."""
     _clear_panel(ax)
-    places, width = place_points(Y), _point_diameter(len(Y))
+    places, width = place_points(Y), point_diameter(len(Y))
     if classes is None:
         classes = Classes(np.zeros(len(Y), np.int64), ("",), (PLAIN_COLOR,))
     for layer in range(LAYERS):
@@ -156,13 +156,13 @@ def draw_points(ax: Axes, Y: FloatArray, classes: Classes | None, hollow: npt.ND
                 _draw_discs(ax, places[chosen[hollow[chosen]]], LIGHT["panel"], HOLLOW_DIAMETER * width, len(Y))
 
 
-def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes) -> None:
-    """Draw the first class small and faint, and all others above it as larger points."""
+def draw_clouds(ax: Axes, Y: FloatArray, classes: Classes, width: float = 4.0) -> None:
+    """Draw the first class small and faint, and all others above it as larger points of a diameter in 1/72 inch."""
     _clear_panel(ax)
     places, is_background = place_points(Y), classes.codes == 0
-    _draw_discs(ax, places[is_background], NEUTRAL_COLOR, 0.6 * _point_diameter(int(is_background.sum())), len(Y))
+    _draw_discs(ax, places[is_background], NEUTRAL_COLOR, 0.6 * point_diameter(int(is_background.sum())), len(Y))
     for code, color in enumerate(classes.colors[1:], 1):
-        _draw_discs(ax, places[classes.codes == code], color, 4.0, 0)
+        _draw_discs(ax, places[classes.codes == code], color, width, 0)
 
 
 def scale_of_maps(
@@ -241,7 +241,7 @@ def draw_map_panel(
     for level in np.unique(levels):
         chosen = centers[levels == level]
         if count <= MAX_SINGLE_POINTS:
-            _draw_discs(ax, chosen, ramp[level], _point_diameter(count), count)
+            _draw_discs(ax, chosen, ramp[level], point_diameter(count), count)
         else:
             _draw_squares(ax, chosen, ramp[level])
 
@@ -253,7 +253,7 @@ def _clear_panel(ax: Axes) -> None:
         spine.set_visible(False)
 
 
-def _point_diameter(n: int) -> float:
+def point_diameter(n: int) -> float:
     """Return the diameter of a point in 1/72 inch, smaller for many points."""
     return float(np.clip(4.6 * (max(n, 1) / 100) ** -0.22, 0.7, 5.5))
 

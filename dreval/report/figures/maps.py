@@ -23,6 +23,7 @@ from dreval.measures.classes import centroid_triplets
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import Stability
 from dreval.records.frames import keys_by_full_name, setting_names
+from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import PointScores
 from dreval.records.results import Results
 from dreval.records.tests import NoiseTest
@@ -53,6 +54,7 @@ from dreval.report.figures._panels import (
     main_measures,
     map_cells,
     place_points,
+    point_diameter,
     quality_bar,
     ramp_between,
     scale_of_maps,
@@ -66,6 +68,7 @@ from dreval.report.result_view import Column, ResultView
 
 SINGLE_MAP_INCHES = 3.1  # width of a map that is alone
 MISSING_COLOR = CLASS_COLORS[-1]
+NEW_COLOR, FLAG_COLOR = CLASS_COLORS[0], CLASS_COLORS[3]  # of new points, and of those that the map does not represent
 MAX_INTEGER_CLASSES = 20  # different integers of a covariate that are classes; more are numbers
 CLASS_VARIABLES = ("labels", "batch", "groups")  # variables whose integers are classes, however many
 
@@ -146,6 +149,35 @@ def scores_map(scores: PointScores, score: str, ax: Axes | None = None, figsize:
         grid = PanelGrid(1, Reading(columns_text(Y.shape[1]), bar=colors.bar), cell=SINGLE_MAP_INCHES)
         draw_points(grid.axes[0], Y, colors.classes)
         grid.name(0, scores.TITLE)
+        return grid.finish()
+
+    return draw_for_reader(draw, ax, figsize)
+
+
+def out_of_sample_map(
+    record: OutOfSample, measure: str | None = None, ax: Axes | None = None, figsize: Any = None
+) -> Figure | Axes:
+    """Draw reference points in soft gray, and new points above: marked where not represented, or by their score."""
+    flagged, background = record.flagged, f"reference points ({len(record.reference):,})"
+    bar = None
+    if measure is not None:
+        numbers = number_colors(record.augment()[measure].to_numpy(np.float64), MEASURES.card(measure).title)
+        codes, names, colors, bar = numbers.classes.codes, (), numbers.classes.colors, numbers.bar
+    else:
+        names = f"new points ({int((~flagged).sum()):,})", f"not represented ({int(flagged.sum()):,})"
+        codes, names, colors = flagged.astype(np.int64), names[: 1 + record.has_conformal], (NEW_COLOR, FLAG_COLOR)
+    codes = np.concatenate([np.zeros(len(record.reference), np.int64), 1 + codes])
+    legend = tuple(zip((background, *names), (NEUTRAL_COLOR, *colors), strict=False))
+    texts = [columns_text(record.reference.shape[1])]
+    texts += ["No calibration: no point is marked."] * (measure is None and not record.has_conformal)
+
+    def draw() -> Figure:
+        reading = Reading(" ".join(filter(None, texts)), legend, bar)
+        grid = PanelGrid(1, reading, cell=SINGLE_MAP_INCHES)
+        points = np.concatenate([record.reference, record.coordinates])
+        classes = Classes(codes, ("", *map(str, colors)), (NEUTRAL_COLOR, *colors))
+        draw_clouds(grid.axes[0], points, classes, min(4.0, point_diameter(len(record))))
+        grid.name(0, "New points on the map")
         return grid.finish()
 
     return draw_for_reader(draw, ax, figsize)

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray
 from dreval.geometry.distances import nearest
 from dreval.glossary import printable
+from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import Shepard
 from dreval.records.results import MOST_LISTED, Results
 from dreval.report._style import SCALE_LIGHT
@@ -150,6 +151,18 @@ def map_svg(
     content = f'<g class="pts">{"".join(dots)}</g><g class="ov"></g>{names}'
     style = f' data-map="{at}" style="--dot:{_dot_units(MAP_DOT_UNITS, n)}px"'
     return _svg("map big", MAP_SIZE, label, content, style)
+
+
+def new_points_svg(record: OutOfSample, label: str) -> str:
+    """Return a map of reference points, of many some at equal steps, with the new points above them."""
+    step = -(-len(record.reference) // MAX_MAP_POINTS)
+    reference = record.reference[::step]
+    places, flagged = fit_points(np.concatenate([reference, record.coordinates]), MAP_SIZE), record.flagged
+    new = places[len(reference) :]
+    layers = {"rf": places[: len(reference)], "nw": new[~flagged], "nf": new[flagged]}
+    dots = "".join(f'<path class="{css}" d="{_dots(layer)}"/>' for css, layer in layers.items() if len(layer))
+    style = f' style="--dot:{_dot_units(MAP_DOT_UNITS, len(places))}px"'
+    return _svg("map big", MAP_SIZE, label, f'<g class="pts">{dots}</g>', style)
 
 
 def _class_labels(places: IntArray, classes: Classes) -> str:
