@@ -767,7 +767,7 @@ class Evaluation:
             except DrevalError as error:
                 embedded.errors[name] = error
                 continue
-            embedded.coordinates[name], embedded.seconds[name] = Y, seconds
+            embedded.coordinates[name] = Y
             if notes:
                 embedded.sources[name] = replace(source, notes=(*source.notes, *notes))
         return embedded

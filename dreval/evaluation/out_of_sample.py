@@ -27,7 +27,7 @@ from dreval.geometry.blocks import View
 from dreval.geometry.ranks import NeighborCurves
 from dreval.geometry.streaming import anchored_spaces
 from dreval.geometry.view import make_view, query_views
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inference.adjustment import adjusted
 from dreval.inference.conformal import conformal_p, conformal_rank, least_flagged
 from dreval.inference.groups import (
@@ -51,7 +51,6 @@ from dreval.records.provenance import provenance, reproducing_call
 from dreval.registry import MEASURES
 
 RANK_MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "mrre_false", "mrre_missing")
-TABLE_METRICS = METRICS[:6]  # of the rows of a table, to which new points can be compared
 FLAGGED_BY = ("trustworthiness", "continuity")  # p-values and flags of new points are by the lower of these
 
 

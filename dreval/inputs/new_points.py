@@ -13,6 +13,7 @@ import pandas as pd
 from dreval._check import FloatArray, describe
 from dreval._check_arrays import EXACT_MAGNITUDE, check_points, check_spread, reorder_columns
 from dreval.errors import DrevalError, Hint, InputError
+from dreval.glossary import TABLE_METRICS
 from dreval.inputs.coordinates import Coordinates, read_coordinates
 from dreval.inputs.data import Data, check_groups, check_no_gaps, extract_variable
 from dreval.inputs.features import (
@@ -77,10 +78,16 @@ def as_new_points(
     ------
     InputError
         Rows without the columns of the data, coordinates that do not belong to these rows, coordinates without rows, or
-        a share that is not between 0 and 1.
+        a share that is not between 0 and 1; a metric of graphs, lists or of the embeddings.
     """
     if new_data is None and new is None:
         return None
+    if data.metric not in TABLE_METRICS:
+        requirement = "must be a distance between rows of a table with new points"
+        raise InputError("metric", requirement, repr(data.metric), "Choose 'euclidean', or leave new points out.")
+    if data.embedding_metric != "euclidean":
+        received, hint = repr(data.embedding_metric), "Leave it out, or leave new points out."
+        raise InputError("embedding_metric", "must be 'euclidean' with new points", received, hint)
     rows = None if new_data is None else as_new_data(new_data, data, layer=layer, use_rep=use_rep)
     if isinstance(new, Real) and not isinstance(new, bool):
         if not 0.0 < float(new) < 1.0:
