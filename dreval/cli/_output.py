@@ -71,6 +71,7 @@ def _summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
     from dreval.records.results import Results
+    from dreval.records.similarity import RepresentationSimilarity
     from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
@@ -85,6 +86,10 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.sweep import sweep_summary
 
         return sweep_summary(record, full, shell=True)
+    if isinstance(record, RepresentationSimilarity):
+        from dreval.report.documents.similarity import similarity_summary
+
+        return similarity_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -94,6 +99,7 @@ def _document(record: Any) -> dict[str, Any]:
     """Return the content of a record as a JSON document."""
     from dreval.records.comparison import Comparison
     from dreval.records.results import Results
+    from dreval.records.similarity import RepresentationSimilarity
     from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
@@ -104,6 +110,10 @@ def _document(record: Any) -> dict[str, Any]:
     if isinstance(record, Sweep):
         best = {name: record.best_set(name) for name in record.measures}
         return {"recipe": record.recipe, "best_set": best, "table": record.tidy(), "notes": record.notes}
+    if isinstance(record, RepresentationSimilarity):
+        moved = {"moved": record.augment()} if len(record.pairs) == 1 else {}
+        tables = {"table": record.tidy(), "maxima": record.maxima, "curve": record.curve, **moved}
+        return {"recipe": record.recipe, **tables, "notes": record.notes}
     return study_document(record)
 
 

@@ -15,7 +15,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import ALL_RANKS, View, per_view
+from dreval.geometry.blocks import ALL_RANKS, NeighborIndices, View, per_view
 from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
 from dreval.geometry.view import make_view

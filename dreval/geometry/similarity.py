@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import numpy.typing as npt
@@ -25,6 +25,9 @@ from dreval.geometry.pairs import mid_ranks
 from dreval.geometry.ranks import common_changed, nearest_rank_share, spearman_without
 from dreval.geometry.view import make_view
 from dreval.inputs.features import densify, is_sparse
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SIMILARITIES = ("overlap", "cka", "rsa", "procrustes", "imbalance")
 LOWER_IS_BETTER = ("procrustes", "imbalance")
@@ -402,3 +405,37 @@ def common_per_item(first: NeighborIndices, second: NeighborIndices) -> IntArray
     counts = np.zeros((n, k + 2), np.int64)
     np.add.at(counts, (np.repeat(np.arange(n), k), common_from.ravel()), 1)
     return np.asarray(np.cumsum(counts, axis=1)[:, 1 : k + 1])
+
+
+def moved_items(first: NeighborIndices, second: NeighborIndices, ids: npt.NDArray[Any] | None = None) -> pd.DataFrame:
+    """Return how far each item moved between two lists of neighbors (n, k): those that moved most first.
+
+    Its columns are those of ``RepresentationSimilarity.augment``.
+
+    Examples
+    --------
+    >>> lists = np.array([[1, 2], [0, 2], [3, 1], [2, 1]]), np.array([[1, 2], [0, 2], [0, 1], [0, 1]])
+    >>> moved_items(*lists)[["id", "moved", "left", "joined"]]
+       id  moved left joined
+    2   2    0.5    3      0
+    3   3    0.5    2      0
+    0   0    0.0
+    1   1    0.0
+    """
+    import pandas as pd
+
+    n, k = first.shape
+    common = common_per_item(first, second)
+    changed = k - common[:, -1]
+    order = 1.0 - (common / np.arange(1.0, k + 1)).mean(axis=1)
+    names = np.arange(n) if ids is None else np.asarray(ids)
+    texts = np.array([str(name) for name in names.tolist()], dtype=object)
+    separator = ", " if any(" " in text for text in texts) else " "
+
+    def only(listed: NeighborIndices, other: NeighborIndices) -> list[str]:
+        rows = zip(listed, other, changed, strict=True)
+        return [separator.join(texts[row[~np.isin(row, against)]]) if count else "" for row, against, count in rows]
+
+    columns = {"id": names, "moved": changed / k, "moved_order": order, "n_changed": changed}
+    frame = pd.DataFrame({**columns, "left": only(first, second), "joined": only(second, first)})
+    return frame.iloc[np.lexsort((np.arange(n), -order, -changed))]

@@ -1,7 +1,7 @@
 """Results on disk: one zip of JSON and CSV that any program can read; never a pickle.
 
-``RESULT_FIELDS``, ``COMPARISON_FIELDS`` and ``SWEEP_FIELDS`` declare the content of a file, with a line for each
-attribute of the record; one writer and one reader follow them.
+``RESULT_FIELDS``, ``COMPARISON_FIELDS``, ``SWEEP_FIELDS`` and ``SIMILARITY_FIELDS`` declare the content of a file, with
+a line for each attribute of the record; one writer and one reader follow them.
 """
 
 from __future__ import annotations
@@ -37,6 +37,7 @@ from dreval.records.notes import Note
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
+from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 
 if TYPE_CHECKING:
@@ -51,7 +52,7 @@ PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 WHOLE = ""  # key of the value of a field that is not a dict by embedding
 FRAME_TYPES = ("float64", "int64", "bool", "object", "str")  # types of columns of tables that declare their own
 Members = dict[str, bytes]
-Saved = Results | Sweep | Comparison
+Saved = Results | Sweep | Comparison | RepresentationSimilarity
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
@@ -419,6 +420,10 @@ _COMPARISON_RECIPE = {
     "kind": str, "alpha": float, "adjust": str, "call": str, "tests": [str], "random_state": (int, None),
     "dataset": (str, None), "n": (int, None), "anchors": (int, None), "conf_level": (float, None),
 }  # fmt: skip
+_SIMILARITY_RECIPE = {
+    "n": int, "random_state": int, "parameters": {"n_neighbors": int, "alpha": float, "conf_level": float},
+    "call": str, "versions": _TEXTS,
+}  # fmt: skip
 _TABLE = Json(_frame_to_plain, _frame_of_plain, _FRAME, indent=None)
 COMPARISON_FIELDS = (
     Field("recipe", Entry(_COMPARISON_RECIPE)),
@@ -457,6 +462,18 @@ SWEEP_FIELDS = (
     Field("notes", Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)),
 )
 
+SIMILARITY_FIELDS = (
+    Field("recipe", Entry(_SIMILARITY_RECIPE)),
+    Field("rows", Entry([str])),
+    Field("columns", Entry([str])),
+    Field("ids", Vector()),
+    Field("table", _TABLE),
+    Field("maxima", _TABLE),
+    Field("curve", _TABLE),
+    Field("neighbors", Array(_check_neighbors), each=True),
+    Field("notes", Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)),
+)
+
 
 def _make_results(values: dict[str, Any], context: Context) -> Results:
     """Return the result from its fields; raise if they do not belong together."""
@@ -484,6 +501,18 @@ def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
     return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})
 
 
+def _make_similarity(values: dict[str, Any], context: Context) -> RepresentationSimilarity:
+    """Return the similarity of representations from its fields; raise if they do not belong together."""
+    if {*values["rows"], *values["columns"]} != {*context.names} or {"n", "parameters"} - values["recipe"].keys():
+        raise ValueError("the representations are not those of the neighbors")
+    k = values["recipe"]["parameters"]["n_neighbors"]
+    if any(lists.shape[1] != k for lists in values["neighbors"].values()):
+        raise ValueError(f"lists that do not have {k} neighbors")
+    table = similarity_table(values["table"].to_dict("records"))
+    names = {"rows": tuple(values["rows"]), "columns": tuple(values["columns"]), "table": table}
+    return RepresentationSimilarity(**{**values, **names})
+
+
 def _make_comparison(values: dict[str, Any], _: Context) -> Comparison:
     """Return the comparison from its fields; raise if it has neither a result nor values across data sets."""
     if (values.get("results") is None) == (not values["families"]):
@@ -502,6 +531,7 @@ SCHEMAS = {
     "results": Schema(RESULT_FIELDS, _make_results),
     "comparison": Schema(COMPARISON_FIELDS, _make_comparison),
     "sweep": Schema(SWEEP_FIELDS, _make_sweep),
+    "similarity": Schema(SIMILARITY_FIELDS, _make_similarity),
 }
 
 
@@ -520,6 +550,11 @@ def save_sweep(sweep: Sweep, path: str | Path) -> Path:
     return _save("sweep", sweep, check_saved(path))
 
 
+def save_similarity(similarity: RepresentationSimilarity, path: str | Path) -> Path:
+    """Write a similarity of representations with the neighbors of its items; numbers keep every digit."""
+    return _save("similarity", similarity, check_saved(path))
+
+
 def _save(kind: str, record: Saved, path: Path) -> Path:
     """Write a record into a file, and return its path."""
     with whole_file(path) as file:
@@ -529,11 +564,9 @@ def _save(kind: str, record: Saved, path: Path) -> Path:
 
 def _context(record: Saved, path: Path) -> Context:
     """Return the number of points and the names of the embeddings of a record."""
-    return (
-        Context(path, int(record.recipe["n"]), list(record.embeddings))
-        if isinstance(record, Results)
-        else Context(path)
-    )
+    if isinstance(record, Results):
+        return Context(path, int(record.recipe["n"]), list(record.embeddings))
+    return Context(path, record.n, record.names) if isinstance(record, RepresentationSimilarity) else Context(path)
 
 
 def _write(kind: str, record: Saved, context: Context, file: IO[bytes]) -> None:
@@ -589,8 +622,8 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Results | Comparison | Sweep:
-    """Read a file that ``save`` of a result, comparison or sweep wrote; the numbers are equal to the last bit.
+def load_results(path: str | Path) -> Results | Comparison | Sweep | RepresentationSimilarity:
+    """Read a file that ``save`` of a record wrote; the numbers are equal to the last bit.
 
     Parameters
     ----------
@@ -599,7 +632,7 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep:
 
     Returns
     -------
-    Results, Comparison or Sweep
+    Results, Comparison, Sweep or RepresentationSimilarity
         The saved record, without the data: only their hash is saved.
 
     Raises
@@ -649,6 +682,8 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
         return record
     if isinstance(record, Comparison):
         received, hint = "a comparison", "Pass the results that it compares."
+    elif isinstance(record, RepresentationSimilarity):
+        received, hint = "a similarity of representations", "Pass the saved result of an evaluation."
     else:
         received = "a sweep"
         hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."
