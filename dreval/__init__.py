@@ -58,6 +58,9 @@ _ELSEWHERE = {
     "evaluate_embedding": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
     "fit_transform": "dreval.embed(X, 'pca') runs a method; each is a class, as dreval.methods.PCA.",
     "goals": "dreval.recommend() lists the goals.",
+    "information_imbalance": (
+        "dreval.information_imbalance_missing(X, Y) is from X to Y, information_imbalance_false(X, Y) from Y to X."
+    ),
     "list": "dreval.list_measures(), list_methods(), list_tests(), list_datasets() list the names.",
     "list_metrics": "dreval.list_measures() lists the measures.",
     "load": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",

@@ -624,7 +624,7 @@ def has_valid_closed_form(
     """
     if not card.has_closed_chance or not card.orders_ties or view.streamed:
         return card.has_closed_chance
-    k = int(parameters.get("n_neighbors", 0))
+    k = int(parameters.get("n_neighbors", 1))
     counted = {"all": slice(None), "first": slice(k), "edge": slice(k - 1, k)}[card.counted]
     return not ties_of(view, tie_rows)[counted].any()
 

@@ -381,6 +381,122 @@ def mrre_missing(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray
     return _relative_errors(view, n_neighbors, "missing")
 
 
+# The rank of the single nearest neighbor in the other space: information imbalance.
+
+
+def _nearest_rank_share(view: View, error: Error) -> FloatArray:
+    """Return the contributions 2 r / n, with r the rank of the nearest neighbor in the other space, (m,)."""
+    return neighbors_and_ranks(view, error)[1][:, 0] * (2.0 / view.n)
+
+
+def _nearest_rank_ties(view: View, *, error: Error) -> tuple[FloatArray, FloatArray]:
+    extremes, share = tie_bounds(view, 1), _nearest_rank_share(view, error)
+    of_error = extremes.false if error == "false" else extremes.missing
+    worst, best = share.copy(), share.copy()
+    worst[extremes.rows], best[extremes.rows] = (1.0 + of_error.T) * (2.0 / view.n)
+    return worst, best
+
+
+def _nearest_rank_without(view: View, *, error: Error) -> FloatArray:
+    n_others = view.n - 1
+    return (1.0 + penalty_without(view, 1, swapped=error == "missing") / n_others) * (2.0 / n_others)
+
+
+def _nearest_rank_limits(n: int) -> tuple[float, float]:
+    return 2.0 / n, 2.0 * (n - 1) / n
+
+
+NEAREST_RANK: dict[str, Any] = {
+    **RANKS,
+    "direction": "lower",
+    "bounds": (0.0, 2.0),
+    "contributions": _nearest_rank_limits,
+    "ceiling": lambda n, _k: 2.0 / n,
+    "chance": 1.0,
+    "chance_formula": "1",
+    "crossed": True,
+    "cost": "O(n^2 (p + d)) time; O(n) memory.",
+    "reference": "@glielmo2022; with exact ranks, where DADApy draws those beyond maxk at random.",
+}
+
+
+@measure(
+    **NEAREST_RANK,
+    **FALSE_NEIGHBORS,
+    symbol="D_F",
+    title="Information imbalance, embedding to data",
+    question="Is the nearest neighbor in the embedding also near in the data, relative to a random point?",
+    counted="edge",
+    ties=partial(_nearest_rank_ties, error="false"),
+    without=partial(_nearest_rank_without, error="false"),
+)
+def information_imbalance_false(view: View) -> FloatArray:
+    r"""Compute the information imbalance from the embedding to the data: how little distances in it tell of the data.
+
+    .. math:: \Delta(Y \to X) = \frac{2}{n} \cdot \frac{1}{n} \sum_{i=1}^n r_{i, m(i)},
+
+    where :math:`m(i)` is the nearest neighbor of point i in the embedding, and :math:`r_{ij}` is the rank of j from i
+    in the data (the nearest has rank 1). It is 2/n where nearest neighbors in the embedding are nearest neighbors in
+    the data, 1 where the embedding tells nothing of the data, and at most 2 - 2/n. It equals
+    :math:`\frac{2}{n} (1 + (n - 2)(1 - T(1)))`, with the ``trustworthiness`` T(1) of a single neighbor.
+
+    See Also
+    --------
+    information_imbalance_missing : from the data to the embedding.
+    trustworthiness : k neighbors, and only ranks beyond k.
+    mrre_false : k neighbors, with relative errors of ranks.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.information_imbalance_false(X, X), 12)
+    0.01
+    >>> round(dreval.information_imbalance_false(X, X[:, :2]), 3)
+    0.378
+    """
+    return _nearest_rank_share(view, "false")
+
+
+@measure(
+    **NEAREST_RANK,
+    **MISSING_NEIGHBORS,
+    symbol="D_M",
+    title="Information imbalance, data to embedding",
+    question="Is the nearest neighbor in the data also near in the embedding, relative to a random point?",
+    ties=partial(_nearest_rank_ties, error="missing"),
+    without=partial(_nearest_rank_without, error="missing"),
+)
+def information_imbalance_missing(view: View) -> FloatArray:
+    r"""Compute the information imbalance from the data to the embedding: how little distances in the data tell of it.
+
+    .. math:: \Delta(X \to Y) = \frac{2}{n} \cdot \frac{1}{n} \sum_{i=1}^n s_{i, l(i)},
+
+    where :math:`l(i)` is the nearest neighbor of point i in the data, and :math:`s_{ij}` is the rank of j from i in the
+    embedding (the nearest has rank 1). It is 2/n where nearest neighbors in the data are nearest neighbors in the
+    embedding, 1 where the data tell nothing of the embedding, and at most 2 - 2/n. Where it is small and
+    ``information_imbalance_false`` is large, the embedding shows a part of the data: points near in the data are near
+    in it, but not the reverse. It equals :math:`\frac{2}{n} (1 + (n - 2)(1 - C(1)))`, with the ``continuity`` C(1) of a
+    single neighbor.
+
+    See Also
+    --------
+    information_imbalance_false : from the embedding to the data.
+    continuity : k neighbors, and only ranks beyond k.
+    mrre_missing : k neighbors, with relative errors of ranks.
+
+    Examples
+    --------
+    >>> import numpy as np, dreval
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> round(dreval.information_imbalance_missing(X, X), 12)
+    0.01
+    >>> round(dreval.information_imbalance_missing(X, X[:, :2]), 3)
+    0.051
+    """
+    return _nearest_rank_share(view, "missing")
+
+
 # Common neighbors of both spaces: a score of the number of them at each point.
 
 COMMON_NEIGHBORS: dict[str, Any] = {

@@ -49,6 +49,15 @@ def test_ranks_without_a_point_are_those_of_the_others(name, pair, prepared, dat
     assert_allclose(result, _recomputed(name, X, Y, n_neighbors=k), rtol=0, atol=1e-13)
 
 
+@pytest.mark.parametrize("name", ["information_imbalance_false", "information_imbalance_missing"])
+@given(pair=ANY_WIDTH, prepared=st.booleans())
+def test_the_nearest_rank_without_a_point_is_that_of_the_others(name, pair, prepared):
+    """From a prepared pass or another pass; with ties and duplicates."""
+    X, Y = pair
+    result = MEASURES.card(name).without(_view(X, Y, (1,) if prepared else ()))
+    assert_allclose(result, _recomputed(name, X, Y), rtol=0, atol=1e-13)
+
+
 def test_a_recorded_pass_is_not_repeated(monkeypatch):
     """Values come from the stored pass, for blocks of any size and any number of threads."""
     X, Y = np.random.default_rng(0).normal(size=(2, 60, 4))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import permutations
 from types import SimpleNamespace
 
 import numpy as np
@@ -136,3 +137,88 @@ def test_the_chance_level_of_ranks_is_computed_by_permuting_rows(name, n):
     levels = [chance_value(twin, view, parameters, root).value for root in range(8)]
 
     assert abs(np.mean(levels) - expected) <= 5 * np.std(levels, ddof=1) / np.sqrt(8)
+
+
+IMBALANCES = {"information_imbalance_false": "trustworthiness", "information_imbalance_missing": "continuity"}
+
+
+def _imbalance(A, B):
+    """Return 2 / n times the mean rank in B of the nearest neighbor in A, pair by pair; ties by row number."""
+    n, ranks = len(A), []
+    for i in range(n):
+        in_a, in_b = (sorted((float(np.linalg.norm(Z[i] - Z[j])), j) for j in range(n) if j != i) for Z in (A, B))
+        ranks.append(1 + [j for _, j in in_b].index(in_a[0][1]))
+    return 2.0 * np.mean(ranks) / n
+
+
+@given(pair=tie_free_pairs())
+def test_information_imbalance_follows_its_formula(pair):
+    """The naive mean rank in both directions; within [2/n, 2 - 2/n]; the other direction exchanges the spaces."""
+    X, Y = pair
+    n = len(X)
+    for name, (A, B) in {"information_imbalance_false": (Y, X), "information_imbalance_missing": (X, Y)}.items():
+        value = getattr(dreval, name)(X, Y)
+        assert value == pytest.approx(_imbalance(A, B), abs=1e-13)
+        assert 2 / n - 1e-13 <= value <= 2 - 2 / n + 1e-13
+        other = next(n for n in IMBALANCES if n != name)
+        assert value == pytest.approx(getattr(dreval, other)(Y, X), abs=1e-14)
+
+
+@given(pair=pairs(min_n=5))
+def test_information_imbalance_is_a_penalty_of_one_neighbor(pair):
+    """With ties too, value and bounds are those of T and C at k = 1: (2/n) (1 + (n - 2) (1 - T))."""
+    X, Y = pair
+    n = len(X)
+    for name, measure in IMBALANCES.items():
+        result = getattr(dreval, name)(X, Y, ties="bounds")
+        share = getattr(dreval, measure)(X, Y, n_neighbors=1, ties="bounds")
+        assert_allclose(result, 2 / n * (1 + (n - 2) * (1 - share)), rtol=0, atol=1e-12)
+        assert result["best"] - 1e-12 <= result["value"] <= result["worst"] + 1e-12
+
+
+def test_information_imbalance_of_five_points_by_hand():
+    """The points of the hand count above: nearest b a b c d have ranks 1 1 3 4 3 in the other space, sum 12.
+
+    Both directions: (2 / 5) (12 / 5) = .96.
+    """
+    X, Y = np.array([[0.0], [1], [3], [7], [15]]), np.array([[0.0], [1], [15], [7], [3]])
+    for name in IMBALANCES:
+        assert getattr(dreval, name)(X, Y) == pytest.approx(0.96, abs=1e-15)
+
+
+def test_the_nearest_point_that_is_farthest_elsewhere():
+    """In pairs whose partners are opposite in the embedding, every rank is n - 1: the value is 2 - 2/n."""
+    angles = 2 * np.pi * np.arange(4) / 8
+    circle = np.r_[np.c_[np.cos(angles), np.sin(angles)], -np.c_[np.cos(angles), np.sin(angles)]]
+    partners = np.c_[10.0 * np.tile(np.arange(4), 2), np.repeat([0.0, 1.0], 4)]
+    assert dreval.information_imbalance_missing(partners, circle) == pytest.approx(2 - 2 / 8, abs=1e-15)
+
+
+def test_information_imbalance_is_that_of_dadapy(root):
+    """With ranks of all points (maxk = n - 1), both directions of three pairs of spaces; script and version stored."""
+    stored = np.load(root / "tests" / "validation" / "oracles" / "information_imbalance.npz")
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(150, 6)) * np.linspace(2, 0.5, 6), 6)
+    for key, Y in {
+        "projection": X[:, :2], "square": X[:, :3] ** 2, "noise": np.round(rng.normal(size=(150, 2)), 6)
+    }.items():  # fmt: skip
+        assert dreval.information_imbalance_missing(X, Y) == pytest.approx(stored[key][0], abs=1e-12)
+        assert dreval.information_imbalance_false(X, Y) == pytest.approx(stored[key][1], abs=1e-12)
+
+
+def test_the_chance_level_of_information_imbalance_is_one():
+    """The mean over all 120 orders of five points is exactly 1; with ties it is that of the permutations of rows."""
+    X, Y = np.random.default_rng(0).normal(size=(2, 5, 2))
+    for name in IMBALANCES:
+        values = [getattr(dreval, name)(X, Y[list(order)]) for order in permutations(range(5))]
+        assert np.mean(values) == pytest.approx(1.0, abs=1e-13)
+        view = neighbor_pass(X, {"": Y}, k=1)[""]
+        assert chance_value(MEASURES.get(name), view, {}, 0) == (1.0, 0.0, 0)
+
+
+def test_ties_of_the_nearest_neighbor_change_its_chance_level():
+    """Where the nearest point of the embedding is tied, the level is the mean of drawn permutations, not 1."""
+    X, Y = np.random.default_rng(0).normal(size=(60, 3)), np.repeat(np.arange(20.0), 3)[:, None]
+    view = neighbor_pass(X, {"": Y}, k=1)[""]
+    for name in IMBALANCES:
+        assert chance_value(MEASURES.get(name), view, {}, 0).draws > 0
