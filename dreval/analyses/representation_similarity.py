@@ -162,8 +162,8 @@ def representation_similarity(
     anchors to anchors: p stays exact.
 
     *Intervals* are those of the jackknife over items, or over anchors. Values without each item are exact for overlap,
-    CKA and imbalance, and of first order for Procrustes and RSA (exact up to 200 items). Variances of measures of
-    neighbors are too large rather than too small (Efron and Stein 1981).
+    CKA and imbalance, and of first order for RSA of more than 200 items and Procrustes of many columns. Variances of
+    measures of neighbors are too large rather than too small (Efron and Stein 1981).
 
     *Ranges.* Overlap 0 to 1, chance k / (n - 1). CKA and RSA -1 to 1, chance 0. Procrustes 0 (equal) to 1, imbalance
     2/n (nearest neighbors stay nearest) to 2 - 2/n, chance 1.
@@ -219,7 +219,8 @@ def representation_similarity(
     parameters["metric"] = ", ".join(dict.fromkeys(data.metric for data in tables.values()))
     arguments: dict[str, Any] = {"measures": measures, "n_neighbors": n_neighbors, "metric": metric, "anchors": anchors}
     arguments |= {"n_resamples": n_resamples, "alpha": alpha, "conf_level": conf_level, "random_state": settings.root}
-    passed = [f"{name}={name}" for name, value in (("ids", ids), ("groups", groups)) if value is not None]
+    passed = [*SIDES[: len(sides)]]
+    passed += [f"{name}={name}" for name, value in (("ids", ids), ("groups", groups)) if value is not None]
     call = reproducing_call(
         "dreval.representation_similarity", [*SIDES[: len(sides)], *passed], arguments, representation_similarity
     )
@@ -455,7 +456,7 @@ class _Comparison:
         chance = {**CLOSED_CHANCE, "overlap": k / (n - 1)}.get(measure, math.nan)
         if len(null.null) and (self.has_groups or math.isnan(chance)):
             chance = _value(float(null.null.mean()), is_lower)
-        row: dict[str, Any] = {"parameters": f"n_neighbors={k}" if measure == "overlap" else ""}
+        row: dict[str, Any] = {"parameters": f"n_neighbors={k}" if measure == "overlap" else "", "note": ""}
         row |= {"n_used": len(pair.first.anchors) if measure in OF_ANCHORS else n}
         row |= {"value": _value(null.observed, is_lower), "direction": "lower" if is_lower else "higher"}
         row |= {"chance": chance, "p_value": null.p_value, "p_kind": null.p_kind if len(null.null) else ""}

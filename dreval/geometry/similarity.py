@@ -22,6 +22,7 @@ from dreval.geometry.blocks import NeighborIndices, neighbor_pass
 from dreval.geometry.distances import Space, block_rows, orders, prepared, take
 from dreval.geometry.kernels import center, unbiased_inner
 from dreval.geometry.pairs import mid_ranks
+from dreval.geometry.procrustes import disparity_without
 from dreval.geometry.ranks import common_changed, nearest_rank_share, spearman_without
 from dreval.geometry.view import make_view
 from dreval.inputs.features import densify, is_sparse
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
 SIMILARITIES = ("overlap", "cka", "rsa", "procrustes", "imbalance")
 LOWER_IS_BETTER = ("procrustes", "imbalance")
+MAX_EXACT_SHAPES = 10**7  # items times cubed columns up to which singular values are recomputed without each item
 FLAT = 1e-12  # share of <K, K> up to which the unbiased size of a kernel is rounding
 
 
@@ -291,8 +293,8 @@ class Pair:
     def without(self) -> dict[str, FloatArray]:
         """Return the statistics without each item (n,), or without each anchor; none where there is no value.
 
-        Those of overlap, CKA and information imbalance are exact. The singular values behind Procrustes, and the ranks
-        of distances of more than 200 anchors, are of first order in the weight of the item.
+        Those of overlap, CKA and information imbalance are exact. The singular values behind Procrustes of many
+        columns, and the ranks of distances of more than 200 anchors, are of first order in the weight of the item.
         """
         compute = {
             "overlap": self._overlap_without,
@@ -376,10 +378,12 @@ class Pair:
         return spearman_without(make_view(X, Y, 0, False, metric=sides[0].metric))
 
     def _procrustes_without(self) -> FloatArray | None:
-        """Return 1 minus the disparity without each item, with the sum of singular values to first order."""
+        """Return 1 minus the disparity without each item; of many columns to first order in its weight."""
         if self.by_kernel:
             return None
         A, B, n = self.first.features, self.second.features, self.first.n
+        if n * min(A.shape[1], B.shape[1]) ** 3 <= MAX_EXACT_SHAPES:  # type: ignore[union-attr]
+            return 1.0 - disparity_without(A, B)  # type: ignore[arg-type]
         left, singular, right = np.linalg.svd(A.T @ B, full_matrices=False)  # type: ignore[union-attr, operator]
         factor = n / (n - 1)
         sums = singular.sum() - factor * np.einsum("ij,ij->i", A @ (left @ right), B)  # type: ignore[operator]

@@ -353,8 +353,7 @@ def similarity_table(rows: Sequence[Mapping[str, Any]]) -> pd.DataFrame:
     >>> similarity_table([]).dtypes["value"].name
     'float64'
     """
-    table = pd.DataFrame(rows, columns=list(TABLE_TYPES))
-    return table.fillna({"note": ""}).astype(TABLE_TYPES)
+    return pd.DataFrame(rows, columns=list(TABLE_TYPES)).astype(TABLE_TYPES)
 
 
 TABLE_TYPES = {

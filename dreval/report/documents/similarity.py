@@ -15,9 +15,11 @@ from dreval.report._svg import inline_svg
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,
+    Column,
     Document,
     Group,
     PageFigure,
+    Paragraph,
     Part,
     Section,
     Table,
@@ -186,7 +188,8 @@ def _items_table(record: RepresentationSimilarity, count: int, pair: tuple[str, 
         [str(row["id"]), f"{row['n_changed']} of {record.k}", _some(row["left"]), _some(row["joined"])]
         for row in items.to_dict("records")
     ]
-    return Table("Items that moved most", ["Item", "changed", "no longer near", "now near"], rows)
+    heads = [Column("Item", "name"), Column("changed"), Column("no longer near", "name"), Column("now near", "name")]
+    return Table("Items that moved most", heads, rows)
 
 
 def _some(names: str) -> str:
@@ -207,10 +210,15 @@ def similarity_report(record: RepresentationSimilarity, title: str | None, folde
     figures = [_figure(record, kind, folder) for kind in (("items",) if is_single else ("matrix",))]
     curve = _figure(record, "curve", folder)
     table = _values_table(record)
-    values = replace(table, caption="The value of each measure", visible_rows=visible_rows(len(table.rows)))
+    values = replace(table, caption="The value of each measure", visible_rows=visible_rows(len(table.rows)), foot="")
     sections = [
         Section("Answers", [Answers([("Similarity", findings_text(similarity_findings(record)))])], "answers"),
-        Section("Measures", [Group([*figures, values], "beside")], "measures", "Measures"),
+        Section(
+            "Measures",
+            [Group([*figures, Group([values, Paragraph(table.foot, "note")])], "beside")],
+            "measures",
+            "Measures",
+        ),
         Section("Neighborhood size", [curve], "sizes", "Sizes"),
     ]
     if is_single:

@@ -93,7 +93,9 @@ def _matrix(record: RepresentationSimilarity, measure: str) -> Figure:
     ax.set_yticks(np.arange(len(rows)) + 0.5, rows)
     ax.tick_params(length=0)
     ax.spines[:].set_visible(False)
-    ax.set_title("\n".join(lines).rstrip("\n"), loc="left", fontsize=9, color=LIGHT["ink"], pad=8, x=-left / width)
+    ax.set_title(
+        "\n".join(lines).rstrip("\n"), loc="left", fontsize=9, color=LIGHT["ink"], pad=8, x=(0.12 - left) / width
+    )
     return figure
 
 
@@ -132,8 +134,9 @@ def _curve(record: RepresentationSimilarity) -> Figure:
     ordered = sorted(curves, key=lambda pair: -at_k[pair])
     drawn = ordered if len(ordered) <= MAX_LINES else [*ordered[: MAX_LINES // 2], *ordered[-MAX_LINES // 2 :]]
     short, _ = figure_names(record.names)
-    n_lines = len(drawn) + 1
-    figure, ax = one_axes(WIDTH_INCHES + 1.6, HEIGHT_INCHES + 0.1 * max(0, n_lines - 6), 0.6, 2.1, 0.5, 0.4)
+    letters = max(text_breadth(f"{short[a]}, {short[b]}") for a, b in drawn)
+    right, height = 0.7 + LETTER_INCHES * letters, HEIGHT_INCHES + 0.1 * max(0, len(drawn) - 5)
+    figure, ax = one_axes(WIDTH_INCHES - 0.6 + right, height, 0.6, right, 0.5, 0.4)
     for pair, color in zip(drawn, CLASS_COLORS, strict=False):
         rows, label = curves[pair], f"{short[pair[0]]}, {short[pair[1]]}"
         style: dict[str, Any] = {"color": color, "linewidth": 1.4, "marker": "o", "markersize": 2.5}
