@@ -40,6 +40,7 @@ RECORDS = (
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.sweep.Sweep",
+    "dreval.records.similarity.RepresentationSimilarity",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
 )
@@ -55,7 +56,10 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "Reliability": (
         {},
-        "sweep local_distortion singularity_score perturbation_score perplexity_curve list_analyses",
+        (
+            "representation_similarity sweep local_distortion singularity_score perturbation_score perplexity_curve "
+            "list_analyses"
+        ),
     ),
     "Number of dimensions": (
         {},
