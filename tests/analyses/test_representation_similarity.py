@@ -177,7 +177,7 @@ def test_values_are_those_of_the_measures_of_the_package() -> None:
     result = dreval.representation_similarity(A, B, random_state=0, n_neighbors=K)
     value = {name: result.of(name, "A", "B")["value"] for name in SIMILARITIES}
     assert value["overlap"] == pytest.approx(dreval.measures.neighborhood_overlap(A, B, K), abs=1e-12)
-    assert value["procrustes"] == pytest.approx(dreval.measures.procrustes(A, B), abs=1e-12)
+    assert value["procrustes"] == pytest.approx(dreval.measures.procrustes_disparity(A, B), abs=1e-12)
     assert value["rsa"] == pytest.approx(dreval.measures.spearman_distance(A, B), abs=1e-12)
     table = result.tidy().query("measure == 'imbalance'")
     expected = [dreval.measures.information_imbalance_missing(A, B), dreval.measures.information_imbalance_false(A, B)]
