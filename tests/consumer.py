@@ -21,6 +21,7 @@ from dreval.records.comparison import Comparison
 from dreval.records.estimates import MeasureRecord, ParallelAnalysis, PerplexityCurve, Stability
 from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.points import Embedding
+from dreval.records.similarity import RepresentationSimilarity
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate, NoiseTest
 
@@ -91,7 +92,7 @@ assert_type(comparison.plot("forest", figsize=(6, 4)).axes, list[Axes])
 
 # What was saved.
 saved = dreval.load_results("a.dreval")
-assert_type(saved, dreval.Results | Comparison | Sweep)
+assert_type(saved, dreval.Results | Comparison | Sweep | RepresentationSimilarity)
 assert_type(saved.tidy(), pd.DataFrame)
 if isinstance(saved, dreval.Results):
     assert_type(saved.compare(), Comparison)

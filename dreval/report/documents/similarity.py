@@ -46,8 +46,8 @@ MEANINGS = {
     "cka": "Alignment of the centered inner products of all items, without bias at few items; 1 where they agree.",
     "rsa": "Spearman correlation of the distances of all pairs of items; 1 where their order agrees.",
     "procrustes": "Variance that remains after the best translation, rotation and scaling; 0 where shapes agree.",
-    "imbalance": "Rank in the second of the nearest neighbor in the first, over n / 2: 1 by chance, near 0 where the "
-    "first predicts the second.",
+    "imbalance": "Rank in the second of the nearest neighbor in the first, over n / 2; 1 for unrelated "
+    "representations, near 0 where the first predicts the second.",
 }
 MAX_NAMED_ITEMS = 5  # items that a sentence names
 MAX_PRINTED_ITEMS = 5  # items of the printed table
@@ -185,14 +185,14 @@ def _items_table(record: RepresentationSimilarity, count: int, pair: tuple[str, 
     """Return the items that moved most, with the neighbors that they lost and gained."""
     items = record.augment(*(pair or record.pair())).head(count)
     rows = [
-        [str(row["id"]), f"{row['n_changed']} of {record.k}", _some(row["left"]), _some(row["joined"])]
+        [str(row["id"]), f"{row['n_changed']} of {record.k}", _first_three(row["left"]), _first_three(row["joined"])]
         for row in items.to_dict("records")
     ]
     heads = [Column("Item", "name"), Column("changed"), Column("no longer near", "name"), Column("now near", "name")]
     return Table("Items that moved most", heads, rows)
 
 
-def _some(names: str) -> str:
+def _first_three(names: str) -> str:
     """Return the first three names of a list."""
     separator = ", " if ", " in names else " "
     parts = names.split(separator)

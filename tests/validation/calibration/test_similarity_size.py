@@ -62,11 +62,11 @@ def rates(case: str, simulations: int) -> np.ndarray:
 def test_size(case, n_simulations) -> None:
     """Of independent representations the share of p <= a is at most a, up to four standard errors of the simulation."""
     simulations = n_simulations(SIMULATIONS)
-    found = rates(case, simulations)
-    for level, shares in zip(LEVELS, found.T, strict=True):
+    table = rates(case, simulations)
+    for level, shares in zip(LEVELS, table.T, strict=True):
         assert (shares <= level + 4 * np.sqrt(level * (1 - level) / simulations)).all()
     half = LEVELS[-1] - 4 * np.sqrt(0.25 / simulations) - 0.05  # information imbalance and overlap have ties
-    assert (found[:, -1] >= half).all()
+    assert (table[:, -1] >= half).all()
 
 
 if __name__ == "__main__":

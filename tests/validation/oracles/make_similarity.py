@@ -48,8 +48,8 @@ def main() -> None:
 
     def hsic(A: torch.Tensor, B: torch.Tensor) -> torch.Tensor:
         A, B = A - torch.diag(torch.diag(A)), B - torch.diag(torch.diag(B))
-        one, n = torch.ones(len(A), dtype=A.dtype), len(A)
-        return (A * B).sum() + A.sum() * B.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (one @ A @ B @ one)
+        ones, n = torch.ones(len(A), dtype=A.dtype), len(A)
+        return (A * B).sum() + A.sum() * B.sum() / ((n - 1) * (n - 2)) - 2 / (n - 2) * (ones @ A @ B @ ones)
 
     def cka(X: torch.Tensor, Y: torch.Tensor) -> torch.Tensor:
         A, B = X @ X.T, Y @ Y.T
