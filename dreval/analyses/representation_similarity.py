@@ -343,6 +343,7 @@ def _metrics(metric: Any, sides: Sequence[Mapping[str, Any]]) -> dict[str, str]:
 def _in_order_of(first: Data, data: Data, argument: str) -> tuple[Data, Notes]:
     """Return a representation with its items in the order of the first, matched by ids or row names, and notes."""
     order, notes = align(data.n, data.ids, first, argument, ids_given=data.ids_given, reserve=data.reserve)
+    notes = tuple(item.with_values(data="`A`") for item in notes)
     if order is None:
         return data, notes
     return replace(data, table=take(data.X, order, data.metric)), notes

@@ -32,7 +32,7 @@ from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.similarity import draw_similarity
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, join_and, significant
+from dreval.report.format import count_noun, join_and, significant, text_breadth
 
 MEASURE_TITLES = {
     "overlap": "Common neighbors",
@@ -52,7 +52,9 @@ MEANINGS = {
 MAX_NAMED_ITEMS = 5  # items that a sentence names
 MAX_PRINTED_ITEMS = 5  # items of the printed table
 MAX_PAGE_ITEMS = 200
+MAX_LIST_LETTERS = 20  # letters of a list of neighbors in a table
 MAX_PRINTED_PAIRS = 10
+MAX_DIRECTION_LETTERS = 12  # of the names of both representations in the direction of an imbalance
 
 
 def similarity_summary(record: RepresentationSimilarity, full: bool, *, shell: bool = False) -> Document:
@@ -139,7 +141,10 @@ def _values_table(record: RepresentationSimilarity) -> Table:
         title = MEASURE_TITLES[row["measure"]]
         title += f", k = {record.k}" if row["measure"] == "overlap" else ""
         if row["measure"] == "imbalance" and is_single:
-            title += f", {row['first']} to {row['second']}"
+            ends = (row["first"], row["second"])
+            if len(" ".join(ends)) > MAX_DIRECTION_LETTERS:
+                ends = ("first", "second") if ends == record.pairs[0] else ("second", "first")
+            title += f", {ends[0]} to {ends[1]}"
         names = [] if is_single else [str(row["first"]), str(row["second"])]
         rows.append([*names, title, *_value_cells(row)])
     level = f"{100 * record.recipe['parameters']['conf_level']:g} %"
@@ -185,18 +190,21 @@ def _items_table(record: RepresentationSimilarity, count: int, pair: tuple[str, 
     """Return the items that moved most, with the neighbors that they lost and gained."""
     items = record.augment(*(pair or record.pair())).head(count)
     rows = [
-        [str(row["id"]), f"{row['n_changed']} of {record.k}", _first_three(row["left"]), _first_three(row["joined"])]
+        [str(row["id"]), f"{row['n_changed']} of {record.k}", _first_names(row["left"]), _first_names(row["joined"])]
         for row in items.to_dict("records")
     ]
     heads = [Column("Item", "name"), Column("changed"), Column("no longer near", "name"), Column("now near", "name")]
     return Table("Items that moved most", heads, rows)
 
 
-def _first_three(names: str) -> str:
-    """Return the first three names of a list."""
+def _first_names(names: str) -> str:
+    """Return the first names of a list, as many as fit in a column."""
     separator = ", " if ", " in names else " "
     parts = names.split(separator)
-    return separator.join(parts[:3]) + (" ..." if len(parts) > 3 else "")
+    count = 1
+    while count < len(parts) and text_breadth(separator.join(parts[: count + 1])) <= MAX_LIST_LETTERS:
+        count += 1
+    return separator.join(parts[:count]) + (" ..." if len(parts) > count else "")
 
 
 # The page.
