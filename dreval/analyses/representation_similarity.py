@@ -182,12 +182,12 @@ def representation_similarity(
     >>> result = dreval.representation_similarity(old, new, random_state=0)
     >>> result.tidy()[["measure", "value", "p_value", "calibrated"]].round(3)
           measure  value  p_value  calibrated
-    0     overlap  0.541    0.005       0.455
-    1         cka  0.776    0.005       0.772
-    2         rsa  0.750    0.005       0.744
-    3  procrustes  0.283    0.005       0.674
-    4   imbalance  0.077    0.005       0.913
-    5   imbalance  0.093    0.005       0.894
+    0     overlap  0.576    0.005       0.490
+    1         cka  0.756    0.005       0.749
+    2         rsa  0.742    0.005       0.722
+    3  procrustes  0.220    0.005       0.764
+    4   imbalance  0.106    0.005       0.879
+    5   imbalance  0.100    0.005       0.887
     """
     n_threads(n_jobs)
     settings = _Settings.of(measures, n_resamples, alpha, conf_level, root_seed(random_state), n_jobs)

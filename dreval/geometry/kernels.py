@@ -315,7 +315,8 @@ def unbiased_inner(inner: float, first: FloatArray, second: FloatArray) -> float
     Examples
     --------
     >>> kernel = center(np.diag([1.0, 2.0, 4.0, 8.0]))
-    >>> round(unbiased_inner(np.vdot(kernel, kernel), np.diagonal(kernel), np.diagonal(kernel)), 12) + 0.0
+    >>> inner, diagonal = float(np.vdot(kernel, kernel)), np.diagonal(kernel)
+    >>> round(unbiased_inner(inner, diagonal, diagonal), 12) + 0.0
     0.0
     """
     n = len(first)
