@@ -9,6 +9,7 @@ anchors to anchors permutes everything that is stored.
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -411,15 +412,17 @@ def common_per_item(first: NeighborIndices, second: NeighborIndices) -> IntArray
     return np.asarray(np.cumsum(counts, axis=1)[:, 1 : k + 1])
 
 
-def moved_items(first: NeighborIndices, second: NeighborIndices, ids: npt.NDArray[Any] | None = None) -> pd.DataFrame:
+def moved_items(
+    neighbors: Mapping[str, NeighborIndices], pair: tuple[str, str], ids: npt.NDArray[Any] | None = None
+) -> pd.DataFrame:
     """Return how far each item moved between two lists of neighbors (n, k): those that moved most first.
 
     Its columns are those of ``RepresentationSimilarity.augment``.
 
     Examples
     --------
-    >>> lists = np.array([[1, 2], [0, 2], [3, 1], [2, 1]]), np.array([[1, 2], [0, 2], [0, 1], [0, 1]])
-    >>> moved_items(*lists)[["id", "moved", "left", "joined"]]
+    >>> lists = {"a": np.array([[1, 2], [0, 2], [3, 1], [2, 1]]), "b": np.array([[1, 2], [0, 2], [0, 1], [0, 1]])}
+    >>> moved_items(lists, ("a", "b"))[["id", "moved", "left", "joined"]]
        id  moved left joined
     2   2    0.5    3      0
     3   3    0.5    2      0
@@ -428,6 +431,7 @@ def moved_items(first: NeighborIndices, second: NeighborIndices, ids: npt.NDArra
     """
     import pandas as pd
 
+    first, second = (neighbors[name] for name in pair)
     n, k = first.shape
     common = common_per_item(first, second)
     changed = k - common[:, -1]

@@ -214,7 +214,7 @@ class RepresentationSimilarity(TableRecord):
         """
         from dreval.geometry.similarity import moved_items
 
-        return moved_items(*(self.neighbors[name] for name in self.pair(first, second)), self.ids)
+        return moved_items(self.neighbors, self.pair(first, second), self.ids)
 
     def pair(self, first: str | None = None, second: str | None = None) -> tuple[str, str]:
         """Return the names of two representations: those that are passed, by default the first pair.

@@ -388,7 +388,7 @@ def test_moved_items_by_hand() -> None:
     """Item 2 exchanges its second neighbor, item 3 its first: the one whose nearest neighbor changed moved more."""
     first = np.array([[1, 2, 3], [0, 2, 3], [3, 1, 0], [2, 1, 4], [3, 2, 1]])
     second = np.array([[1, 2, 3], [2, 0, 3], [3, 4, 0], [0, 2, 1], [3, 2, 1]])
-    moved = moved_items(first, second, np.array(list("abcde")))
+    moved = moved_items({"a": first, "b": second}, ("a", "b"), np.array(list("abcde")))
     assert moved["id"].tolist() == ["d", "c", "b", "a", "e"]
     assert moved["n_changed"].tolist() == [1, 1, 0, 0, 0]
     assert moved["left"].tolist() == ["e", "b", "", "", ""]
