@@ -69,6 +69,23 @@ def test_size(case, n_simulations) -> None:
     assert (table[:, -1] >= half).all()
 
 
+@pytest.mark.calibration
+@pytest.mark.parametrize("dependence", [2.0, 0.5])
+def test_coverage(dependence, n_simulations) -> None:
+    """95 % intervals hold the mean value of 80 items in .9 or more of the simulations, of neighbors in .95 or more."""
+    values, ends, options = [], [], {**OPTIONS, "n_resamples": 19, "n_neighbors": 15}
+    for seed in range(n_simulations(200)):
+        rng = np.random.default_rng(seed)
+        A, noise = rng.normal(size=(80, 6)), rng.normal(size=(80, 8))
+        B = dependence * np.pad(A, ((0, 0), (0, 2))) + noise
+        table = dreval.representation_similarity(A, B, random_state=seed, **options).tidy()
+        values.append(table["value"])
+        ends.append(table[["conf_low", "conf_high"]])
+    means, low, high = np.mean(values, axis=0), *np.moveaxis(np.array(ends), 2, 0)
+    coverage = ((low <= means) & (means <= high)).mean(axis=0)
+    assert (coverage >= [0.95, 0.9, 0.9, 0.9, 0.95, 0.95]).all()
+
+
 if __name__ == "__main__":
     count = int(sys.argv[1]) if len(sys.argv) > 1 else SIMULATIONS
     for name in CASES:
