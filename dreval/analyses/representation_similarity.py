@@ -163,8 +163,8 @@ def representation_similarity(
 
     *Intervals* are those of the jackknife over items, or over anchors. Values without each item are exact for overlap,
     CKA and imbalance, and of first order for RSA of more than 200 items and Procrustes of many columns. Variances of
-    measures of neighbors are too large rather than too small (Efron and Stein 1981): in 400 simulations of 80 items 95 %
-    intervals of CKA, RSA and Procrustes held the mean value in .94 to .98, of overlap and imbalance in .99, with
+    measures of neighbors are too large rather than too small (Efron and Stein 1981): in 400 simulations of 80 items
+    95 % intervals of CKA, RSA and Procrustes held the mean value in .94 to .98, of overlap and imbalance in .99, with
     standard errors 1.4 to 1.7 times those of the simulations.
 
     *Ranges.* Overlap 0 to 1, chance k / (n - 1). CKA and RSA -1 to 1, chance 0. Procrustes 0 (equal) to 1, imbalance
