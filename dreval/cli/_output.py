@@ -57,7 +57,10 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
         say(json_text(_document(record)))
     elif options.paragraph or options.bibtex:
         if not hasattr(record, "bibtex"):
-            name, received = ("--paragraph", "--bibtex")[bool(options.bibtex)], f"a {type(record).__name__.lower()}"
+            name, received = (
+                ("--paragraph", "--bibtex")[bool(options.bibtex)],
+                f"a {type(record).__name__.removeprefix('Representation').lower()}",
+            )
             hint = "Leave it out; --markdown and --latex print its tables."
             raise InputError(name, "must be used on results and comparisons", received, hint)
         parts = [record.paragraph(part, options.paragraph) for part in PAPER_PARTS] if options.paragraph else []
