@@ -22,6 +22,7 @@ from dreval.records.estimates import MeasureRecord, ParallelAnalysis, Perplexity
 from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import Embedding
+from dreval.records.similarity import RepresentationSimilarity
 from dreval.records.sweep import Sweep
 from dreval.records.tests import Certificate, NoiseTest
 
@@ -92,7 +93,7 @@ assert_type(comparison.plot("forest", figsize=(6, 4)).axes, list[Axes])
 
 # What was saved.
 saved = dreval.load_results("a.dreval")
-assert_type(saved, dreval.Results | Comparison | Sweep | OutOfSample)
+assert_type(saved, dreval.Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity)
 assert_type(saved.tidy(), pd.DataFrame)
 if isinstance(saved, dreval.Results):
     assert_type(saved.compare(), Comparison)

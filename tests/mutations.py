@@ -52,6 +52,7 @@ class Mutant(NamedTuple):
 TSNE_LOSS = "geometry/test_tsne_loss.py"
 TSNE_SCORES = "analyses/test_tsne_scores.py"
 RANKS = "measures/test_rank_measures.py"
+SIMILARITY = "analyses/test_representation_similarity.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
@@ -447,6 +448,16 @@ MUTANTS = [
         "Space.of(self.Y if places is None else self.Y[places], self.embedding_metric)",
         "Space.of(self.Y if places is None else self.Y[places])",
         "evaluation/test_embedding_metric.py",
+    ),
+    Mutant("geometry/similarity.py", "ranks[:, 1] - (ranks[:, 0] < ranks[:, 1])", "ranks[:, 1]", SIMILARITY),
+    Mutant(
+        "inference/permutation.py",
+        "math.ceil((1 - alpha) * len(values)",
+        "math.ceil((1 - alpha / 2) * len(values)",
+        SIMILARITY,
+    ),
+    Mutant(
+        "analyses/representation_similarity.py", "(null.observed - tau) / (1 - tau)", "null.observed - tau", SIMILARITY
     ),
     Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),

@@ -329,7 +329,7 @@ def test_analyses_of_data_are_called_alike() -> None:
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
         by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        extra = (["X", "perplexities"], ["X", "source", "param_grid"], ["graph", "X"])
+        extra = (["X", "perplexities"], ["X", "source", "param_grid"], ["graph", "X"], ["A", "B"])
         assert by_position in (["X"], ["X", "Y"], *extra), name
 
 

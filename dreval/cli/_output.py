@@ -57,7 +57,10 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
         say(json_text(_document(record)))
     elif options.paragraph or options.bibtex:
         if not hasattr(record, "bibtex"):
-            name, received = ("--paragraph", "--bibtex")[bool(options.bibtex)], f"a {type(record).__name__.lower()}"
+            name, received = (
+                ("--paragraph", "--bibtex")[bool(options.bibtex)],
+                f"a {type(record).__name__.removeprefix('Representation').lower()}",
+            )
             hint = "Leave it out; --markdown and --latex print its tables."
             raise InputError(name, "must be used on results and comparisons", received, hint)
         parts = [record.paragraph(part, options.paragraph) for part in PAPER_PARTS] if options.paragraph else []
@@ -72,6 +75,7 @@ def _summary(record: Any, full: bool) -> Any:
     from dreval.records.comparison import Comparison
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
+    from dreval.records.similarity import RepresentationSimilarity
     from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
@@ -90,6 +94,10 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.out_of_sample import out_of_sample_summary
 
         return out_of_sample_summary(record, full, shell=True)
+    if isinstance(record, RepresentationSimilarity):
+        from dreval.report.documents.similarity import similarity_summary
+
+        return similarity_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -100,6 +108,7 @@ def _document(record: Any) -> dict[str, Any]:
     from dreval.records.comparison import Comparison
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
+    from dreval.records.similarity import RepresentationSimilarity
     from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
@@ -113,6 +122,10 @@ def _document(record: Any) -> dict[str, Any]:
     if isinstance(record, OutOfSample):
         points = record.augment()
         return {"recipe": record.recipe, "table": record.tidy(), "points": points, "notes": record.notes}
+    if isinstance(record, RepresentationSimilarity):
+        moved = {"moved": record.augment()} if len(record.pairs) == 1 else {}
+        tables = {"table": record.tidy(), "maxima": record.maxima, "curve": record.curve, **moved}
+        return {"recipe": record.recipe, **tables, "notes": record.notes}
     return study_document(record)
 
 

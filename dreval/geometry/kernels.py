@@ -306,6 +306,25 @@ def center(matrix: FloatArray) -> FloatArray:
     return matrix
 
 
+def unbiased_inner(inner: float, first: FloatArray, second: FloatArray) -> float:
+    """Return HSIC_1 of Song et al. (2012) from <A, B> of centered kernel matrices and their diagonals (n,).
+
+    Adding r_i + r_j off the diagonal cancels, so that centered kernels give the same; their rows without the diagonal
+    sum to minus the diagonal.
+
+    Examples
+    --------
+    >>> kernel = center(np.diag([1.0, 2.0, 4.0, 8.0]))
+    >>> inner, diagonal = float(np.vdot(kernel, kernel)), np.diagonal(kernel)
+    >>> round(unbiased_inner(inner, diagonal, diagonal), 12) + 0.0
+    0.0
+    """
+    n = len(first)
+    total = float(first.sum() * second.sum()) / ((n - 1) * (n - 2))
+    product = float(first @ second)
+    return (inner - product + total - 2 / (n - 2) * product) / (n * (n - 3))
+
+
 def cross_gram(new: FloatArray, points: FloatArray, kernel: str, bandwidth: float | None) -> FloatArray:
     """Return kernel values (m, n) between new rows and the points of a ``gram_matrix`` with this kernel and bandwidth.
 

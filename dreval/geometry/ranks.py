@@ -15,7 +15,7 @@ from dreval._check import FloatArray, IntArray
 from dreval._parallel import OrderedSum, run_blocks, sum_over_rows
 from dreval.errors import UndefinedMeasure
 from dreval.geometry._loops import ROUNDING
-from dreval.geometry.blocks import ALL_RANKS, View, per_view
+from dreval.geometry.blocks import ALL_RANKS, NeighborIndices, View, per_view
 from dreval.geometry.distances import Space, block_rows, equal_next, nearest, orders
 from dreval.geometry.pairs import Pairs, pairs_of, shares_of, spearman
 from dreval.geometry.view import make_view
@@ -87,15 +87,35 @@ def penalty_without(view: View, k: int, swapped: bool) -> IntArray:
 
 def common_without(view: View, k: int, worth: FloatArray) -> FloatArray:
     """Return the sum over all other rows of ``worth[common neighbors]``, (k + 1,), without each point, (n,)."""
+    view = with_extra_neighbor(view, k)
+    lists = view.nearest_data, view.nearest_embedding
+    return common_changed(*lists, view.data_rank, view.embedding_rank, k, worth)
+
+
+def common_changed(
+    nearest_data: NeighborIndices,
+    nearest_embedding: NeighborIndices,
+    data_rank: NeighborIndices,
+    embedding_rank: NeighborIndices,
+    k: int,
+    worth: FloatArray,
+) -> FloatArray:
+    """Return ``common_without`` from lists of k + 1 neighbors; ranks beyond k + 1 may have any larger value."""
     from dreval.geometry._loops import ranks as loops
 
-    view, change = with_extra_neighbor(view, k), np.zeros(view.n)
-    common = (view.data_rank[:, :k] <= k).sum(axis=1)
-    loops.common_changes(
-        view.nearest_data, view.nearest_embedding, view.data_rank, view.embedding_rank, common, k, worth, change
-    )
+    change = np.zeros(len(nearest_data))
+    common = (data_rank[:, :k] <= k).sum(axis=1)
+    loops.common_changes(nearest_data, nearest_embedding, data_rank, embedding_rank, common, k, worth, change)
     row_worth = worth[common]
     return np.asarray(row_worth.sum() - row_worth + change)
+
+
+def nearest_rank_share(ranks: Any, n: int) -> FloatArray:
+    """Return the contributions 2 r / n to the information imbalance, with r the rank of a nearest neighbor.
+
+    Their mean is 2/n where nearest neighbors stay nearest, and 1 in expectation for a random point.
+    """
+    return np.asarray(ranks, np.float64) * (2.0 / n)
 
 
 Statistic = Callable[[Pairs], tuple[float, Notes]]

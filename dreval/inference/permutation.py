@@ -355,6 +355,92 @@ def permutation_null(
     return _null(observed, null, bound, is_exact)
 
 
+@dataclass(frozen=True)
+class JointNull:
+    """Several statistics and their values under the same permutations.
+
+    Attributes
+    ----------
+    observed : ndarray (g,)
+        The statistics of the identity permutation; NaN for one that is undefined.
+    null : ndarray (m, g)
+        Their values under each permutation, in the order of the numbers of the permutations.
+    exact : bool
+        Whether all permutations were enumerated, the identity among them.
+    """
+
+    observed: FloatArray
+    null: FloatArray
+    exact: bool
+
+    def largest(self, columns: Any) -> PermutationNull:
+        """Return the null distribution of the largest of some statistics; undefined ones are left out.
+
+        If all are undefined the p-value is NaN.
+
+        Examples
+        --------
+        >>> joint = JointNull(np.array([2.0, 1.0]), np.array([[0.0, 1.0], [1.0, 0.0], [3.0, 0.0]]), exact=False)
+        >>> joint.largest([0]).p_value, joint.largest([0, 1]).null
+        (0.5, array([1., 1., 3.]))
+        """
+        used = [column for column in columns if math.isfinite(self.observed[column])]
+        if not used:
+            return PermutationNull(math.nan, np.zeros(0), math.nan, (math.nan, math.nan))
+        observed, null = float(self.observed[used].max()), self.null[:, used].max(axis=1)
+        return _null(observed, null, observed - RELATIVE_TIE * abs(observed), self.exact)
+
+
+def joint_null(
+    statistics: Callable[[Permutations], FloatArray],
+    n: int,
+    n_resamples: int,
+    root: int,
+    *names: object,
+    n_jobs: int | None = None,
+    scheme: Scheme | None = None,
+    factors: int = 1,
+    advance: Callable[[int], Any] | None = None,
+) -> JointNull:
+    """Compute several statistics and their values under the same permutations.
+
+    Parameters as in ``permutation_null``; ``statistics`` maps rows of permutations to (m, g) values, and ``advance`` is
+    called with the number of finished blocks of ``CHUNK`` permutations. Memory: the (m, g) values.
+
+    Examples
+    --------
+    >>> x, y = np.array([1.0, 2.0, 3.0, 4.0]), np.array([1.0, 2.0, 3.0, 5.0])
+    >>> both = lambda p: np.stack([(y[p] * x).sum(axis=1), -(y[p] * x).sum(axis=1)], axis=1)
+    >>> joint = joint_null(both, n=4, n_resamples=99, root=0)
+    >>> round(joint.largest([0]).p_value, 6), joint.largest([1]).p_value
+    (0.041667, 1.0)
+    """
+    draw, count, is_exact = _permutations(scheme or Scheme("free", n), n_resamples, root, names, factors)
+    observed = statistics(_identity(n, factors))
+    null = np.empty((count, observed.shape[1]))
+    _fill(null, 0, count, statistics, draw, n_jobs, advance)
+    return JointNull(observed[0], null, is_exact)
+
+
+def upper_threshold(result: PermutationNull, alpha: float) -> float:
+    """Return the ceil((1 - alpha)(m + 1))-th smallest of the observed statistic and its m permuted values.
+
+    The observed statistic is larger if and only if its p-value is at most ``alpha``. Of an enumeration, which has the
+    identity, it is the order statistic of all values; NaN if there are none.
+
+    Examples
+    --------
+    >>> result = PermutationNull(3.0, np.arange(19) / 10, 0.05, (0.0, 0.2))
+    >>> upper_threshold(result, 0.05), upper_threshold(result, 0.1)
+    (1.8, 1.7)
+    """
+    values = result.null if result.exact else np.append(result.null, result.observed)
+    if not len(result.null):
+        return math.nan
+    rank = math.ceil((1 - alpha) * len(values) - 1e-9)
+    return float(np.sort(values)[min(max(rank, 1), len(values)) - 1])
+
+
 def pooled_null(
     statistics: Callable[[Permutations], FloatArray],
     n: int,
@@ -452,6 +538,7 @@ def _fill(
     statistic: Callable[[Permutations], FloatArray],
     draw: Callable[[int, int], Permutations],
     n_jobs: int | None,
+    advance: Callable[[int], Any] | None = None,
 ) -> None:
     """Fill in the statistics of permutations begin to end - 1, in blocks."""
 
@@ -459,7 +546,7 @@ def _fill(
         stop = min(start + CHUNK, end)
         null[start:stop] = statistic(draw(start, stop))
 
-    run_blocks(fill_block, range(begin, end, CHUNK), n_jobs)
+    run_blocks(fill_block, range(begin, end, CHUNK), n_jobs, advance)
 
 
 def draw_permutations(n: int, n_resamples: int, root: int, *names: object) -> Permutations:

@@ -16,6 +16,7 @@ from dreval.geometry.ranks import (
     chance_rank_measure,
     common_without,
     missed_ranks,
+    nearest_rank_share,
     penalty_without,
     rank_measure,
     rank_share,
@@ -413,20 +414,20 @@ def mrre_missing(view: View, n_neighbors: int = DEFAULT_NEIGHBORS) -> FloatArray
 
 def _nearest_rank_share(view: View, error: Error) -> FloatArray:
     """Return the contributions 2 r / n, with r the rank of the nearest neighbor in the other space, (m,)."""
-    return neighbors_and_ranks(view, error)[1][:, 0] * (2.0 / view.n)
+    return nearest_rank_share(neighbors_and_ranks(view, error)[1][:, 0], view.n)
 
 
 def _nearest_rank_ties(view: View, *, error: Error) -> tuple[FloatArray, FloatArray]:
     extremes, share = tie_bounds(view, 1), _nearest_rank_share(view, error)
     of_error = extremes.false if error == "false" else extremes.missing
     worst, best = share.copy(), share.copy()
-    worst[extremes.rows], best[extremes.rows] = (1.0 + of_error.T) * (2.0 / view.n)
+    worst[extremes.rows], best[extremes.rows] = nearest_rank_share(1.0 + of_error.T, view.n)
     return worst, best
 
 
 def _nearest_rank_without(view: View, *, error: Error) -> FloatArray:
     n_others = view.n - 1
-    return (1.0 + penalty_without(view, 1, swapped=error == "missing") / n_others) * (2.0 / n_others)
+    return nearest_rank_share(1.0 + penalty_without(view, 1, swapped=error == "missing") / n_others, n_others)
 
 
 def _nearest_rank_limits(n: int) -> tuple[float, float]:

@@ -1,6 +1,6 @@
 """Results on disk: one zip of JSON and CSV that any program can read; never a pickle.
 
-``RESULT_FIELDS`` and the fields of the other records declare the content of a file, with a line for each attribute of
+The fields of each record, from ``RESULT_FIELDS`` on, declare the content of a file, with a line for each attribute of
 the record; one writer and one reader follow them.
 """
 
@@ -38,6 +38,7 @@ from dreval.records.out_of_sample import VALUE_COLUMNS, OutOfSample
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
 from dreval.records.results import Results
+from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 WHOLE = ""  # key of the value of a field that is not a dict by embedding
 FRAME_TYPES = ("float64", "int64", "bool", "object", "str")  # types of columns of tables that declare their own
 Members = dict[str, bytes]
-Saved = Results | Sweep | Comparison | OutOfSample
+Saved = Results | Sweep | Comparison | OutOfSample | RepresentationSimilarity
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
@@ -427,6 +428,10 @@ _COMPARISON_RECIPE = {
     "dataset": (str, None), "n": (int, None), "anchors": (int, None), "conf_level": (float, None),
 }  # fmt: skip
 _RECORD_NOTES = Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)
+_SIMILARITY_RECIPE = {
+    "n": int, "random_state": int, "parameters": {"n_neighbors": int, "alpha": float, "conf_level": float},
+    "call": str, "versions": _TEXTS,
+}  # fmt: skip
 _TABLE = Json(_frame_to_plain, _frame_of_plain, _FRAME, indent=None)
 COMPARISON_FIELDS = (
     Field("recipe", Entry(_COMPARISON_RECIPE)),
@@ -473,6 +478,18 @@ NEW_POINT_FIELDS = (
     Field("notes", _RECORD_NOTES),
 )
 
+SIMILARITY_FIELDS = (
+    Field("recipe", Entry(_SIMILARITY_RECIPE)),
+    Field("rows", Entry([str])),
+    Field("columns", Entry([str])),
+    Field("ids", Vector()),
+    Field("table", _TABLE),
+    Field("maxima", _TABLE),
+    Field("curve", _TABLE),
+    Field("neighbors", Array(_check_neighbors), each=True),
+    Field("notes", Json(to_plain, lambda plain: tuple(map(Note.of_plain, plain)), _SWEEP_NOTES)),
+)
+
 
 def _make_results(values: dict[str, Any], context: Context) -> Results:
     """Return the result from its fields; raise if they do not belong together."""
@@ -498,6 +515,18 @@ def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
         raise ValueError(f"replicates over {values['over']!r}")
     rows = sweep_frame(table.to_dict("records"), [*settings] * measures)
     return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})
+
+
+def _make_similarity(values: dict[str, Any], context: Context) -> RepresentationSimilarity:
+    """Return the similarity of representations from its fields; raise if they do not belong together."""
+    if {*values["rows"], *values["columns"]} != {*context.names} or {"n", "parameters"} - values["recipe"].keys():
+        raise ValueError("the representations are not those of the neighbors")
+    k = values["recipe"]["parameters"]["n_neighbors"]
+    if any(lists.shape[1] != k for lists in values["neighbors"].values()):
+        raise ValueError(f"lists that do not have {k} neighbors")
+    table = similarity_table(values["table"].to_dict("records"))
+    names = {"rows": tuple(values["rows"]), "columns": tuple(values["columns"]), "table": table}
+    return RepresentationSimilarity(**{**values, **names})
 
 
 def _make_comparison(values: dict[str, Any], _: Context) -> Comparison:
@@ -533,6 +562,7 @@ SCHEMAS = {
     "comparison": Schema(COMPARISON_FIELDS, _make_comparison),
     "sweep": Schema(SWEEP_FIELDS, _make_sweep),
     "out_of_sample": Schema(NEW_POINT_FIELDS, _make_out_of_sample),
+    "similarity": Schema(SIMILARITY_FIELDS, _make_similarity),
 }
 
 
@@ -556,6 +586,11 @@ def save_out_of_sample(record: OutOfSample, path: str | Path) -> Path:
     return _save("out_of_sample", record, check_saved(path))
 
 
+def save_similarity(similarity: RepresentationSimilarity, path: str | Path) -> Path:
+    """Write a similarity of representations with the neighbors of its items; numbers keep every digit."""
+    return _save("similarity", similarity, check_saved(path))
+
+
 def _save(kind: str, record: Saved, path: Path) -> Path:
     """Write a record into a file, and return its path."""
     with whole_file(path) as file:
@@ -565,6 +600,8 @@ def _save(kind: str, record: Saved, path: Path) -> Path:
 
 def _context(record: Saved, path: Path) -> Context:
     """Return the number of points and the names of the embeddings of a record."""
+    if isinstance(record, RepresentationSimilarity):
+        return Context(path, record.n, record.names)
     names = list(record.embeddings) if isinstance(record, Results) else ()
     return Context(path, int(record.recipe.get("n") or 0), names)
 
@@ -622,7 +659,7 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample:
+def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity:
     """Read a file that ``save`` of a result or another record wrote; the numbers are equal to the last bit.
 
     Parameters
@@ -632,7 +669,7 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample
 
     Returns
     -------
-    Results, Comparison, Sweep or OutOfSample
+    Results, Comparison, Sweep, OutOfSample or RepresentationSimilarity
         The saved record, without the data: only their hash is saved.
 
     Raises
@@ -684,6 +721,8 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
         received, hint = "a comparison", "Pass the results that it compares."
     elif isinstance(record, OutOfSample):
         received, hint = "new points on a map", "Pass the result of the reference points."
+    elif isinstance(record, RepresentationSimilarity):
+        received, hint = "a similarity of representations", "Pass the saved result of an evaluation."
     else:
         received = "a sweep"
         hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."

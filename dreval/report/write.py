@@ -10,11 +10,13 @@ from dreval.records.base import write_atomic
 from dreval.records.comparison import Comparison
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.results import Results
+from dreval.records.similarity import RepresentationSimilarity
 from dreval.records.sweep import Sweep
 from dreval.report.document import Document
 from dreval.report.documents.comparison_page import comparison_report
 from dreval.report.documents.evaluation_page import results_report
 from dreval.report.documents.out_of_sample import out_of_sample_report
+from dreval.report.documents.similarity import similarity_report
 from dreval.report.documents.study import study_report
 from dreval.report.documents.sweep import sweep_report
 from dreval.report.figure_folder import FigureFolder
@@ -81,6 +83,12 @@ def write_out_of_sample(record: OutOfSample, path: str | Path, title: str | None
     """Write the report of new points on a map; see ``OutOfSample.report``."""
     target, folder = page_target(path)
     return write_document(target, out_of_sample_report(record, title, folder), folder)
+
+
+def write_similarity(record: RepresentationSimilarity, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of a similarity of representations; see ``RepresentationSimilarity.report``."""
+    target, folder = page_target(path)
+    return write_document(target, similarity_report(record, title, folder), folder)
 
 
 def write_document(target: Path, document: Document, folder: FigureFolder | None) -> Path:

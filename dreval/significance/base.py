@@ -178,18 +178,6 @@ def exact_pair(a: FloatArray, b: FloatArray) -> Pair:
     return Pair(lambda permutations: permuted_inner_products(a, b, permutations), (sides[0], sides[1]), a)
 
 
-def unbiased_inner(inner: float, sides: tuple[Side, Side]) -> float:
-    """Return HSIC_1 of Song et al. (2012) from <A, B> of centered matrices.
-
-    Adding r_i + r_j off the diagonal cancels, so that centered kernels give the same; their rows without the diagonal
-    sum to minus the diagonal.
-    """
-    a, b = sides[0].diagonal, sides[1].diagonal
-    n = len(a)
-    total = float(a.sum() * b.sum()) / ((n - 1) * (n - 2))
-    return (inner - float(a @ b) + total - 2 / (n - 2) * float(a @ b)) / (n * (n - 3))
-
-
 # The variables of a test: arrays, frames and series in normal form, with their rows (and columns) in one order.
 
 FRAME_TYPES = (pd.DataFrame, pd.Series)

@@ -12,7 +12,7 @@ from dreval._check import FloatArray, IntArray, check_float, check_one_of, descr
 from dreval._check_arrays import check_finite, check_magnitude, check_numeric
 from dreval.errors import InputError
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import center, delta_codes, is_classes, varying_points
+from dreval.geometry.kernels import center, delta_codes, is_classes, unbiased_inner, varying_points
 from dreval.inputs.features import check_signs
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
@@ -27,7 +27,6 @@ from dreval.significance.base import (
     make_record,
     per_variable,
     test,
-    unbiased_inner,
 )
 
 METRICS = ("euclidean", "precomputed")
@@ -148,9 +147,8 @@ def dcov_test(
     else:
         statistic = kernel_statistic(group.pair_sums(pair), lambda order: between[np.ix_(order, order)], n)
         result, group_notes = group.run(statistic, "dcov", 1e-14 * pair.size)
-    sides = [(side, side) for side in pair.sides]
-    unbiased = unbiased_inner(result.observed * n**2, pair.sides)
-    variances = [unbiased_inner(side[0].square, side) for side in sides]
+    unbiased = unbiased_inner(result.observed * n**2, *(side.diagonal for side in pair.sides))
+    variances = [unbiased_inner(side.square, side.diagonal, side.diagonal) for side in pair.sides]
     flat = [
         name
         for name, variance, side in zip("xy", variances, pair.sides, strict=True)

@@ -9,7 +9,7 @@ import numpy as np
 
 from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
-from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram_matrix
+from dreval.geometry.kernels import TRACE_TOLERANCE, Gram, LowRank, center, gram_matrix, unbiased_inner
 from dreval.inference.permutation import PermutationNull
 from dreval.records.notes import Notes, note
 from dreval.records.tests import IndependenceTest
@@ -32,7 +32,6 @@ from dreval.significance.base import (
     per_variable,
     permuted_product,
     test,
-    unbiased_inner,
 )
 
 METHODS = ("auto", "exact", "lowrank", "gamma")
@@ -242,7 +241,7 @@ def hsic_test(
         result, group_notes = group.run(statistic, "hsic", 1e-14 * pair.size, floor=0.0)
         observed, notes = result.observed, (*notes, *group_notes)
     cka = float(np.clip(observed / pair.size, 0.0, 1.0))
-    unbiased = unbiased_inner(observed * variables.n**2, pair.sides)
+    unbiased = unbiased_inner(observed * variables.n**2, *(side.diagonal for side in pair.sides))
     return make_record(
         hsic_test.card,
         result,

@@ -13,6 +13,7 @@ from dreval.cli._arguments import add_arguments, function_arguments, integer_or_
 from dreval.cli._main import _parser
 
 PLACES = [
+    "dreval.analyses.representation_similarity:representation_similarity",
     "dreval.evaluation.evaluation:Evaluation",
     "dreval.evaluation.evaluation:Evaluation.run",
     "dreval.comparison.compare:compare",

@@ -11,9 +11,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import EVALUATE, KINDS, X, Y
+from cli_runs import EVALUATE, IDS, KINDS, X, Y
 from each import each
 from protocol_runs import play, projection
 
@@ -94,6 +95,16 @@ def prepare(arguments: list[str]) -> list[str]:
         pd.DataFrame(Y[::4] + 0.5, columns=["u", "v"]).to_csv("new.csv", index=False)
     if arguments[1] in ("compare", "show", "report"):
         save()
+    if arguments[1] == "similarity":
+        for name, columns in {
+            "old": slice(4),
+            "new": slice(3),
+            "layer1": slice(4),
+            "layer2": slice(3),
+            "layer3": slice(2),
+        }.items():
+            np.save(f"{name}.npy", X[:, columns])
+            pd.DataFrame(X[:, columns]).assign(id=IDS).to_csv(f"{name}.csv", index=False)
     if "v1.dreval" in arguments:
         for name, embeddings in (("v1", {"a": Y}), ("v2", {"a": Y[::-1]})):
             evaluation = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)
@@ -167,6 +178,7 @@ DOCUMENTS = [
      "folder round complete returned missing wrong tasks notes"),
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
     (("protocol", "collect", "umap"), "tool notes measures tests"),
+    (("similarity", "data.csv", "umap.csv", "--n-resamples", "19"), "recipe table maxima curve moved notes"),
     (("list", "tests"), "kind items"),
     (("show", "out.dreval"), "recipe table notes"),
     (("show", "study.journal"), "file cells done failed running waiting seconds states notes"),

@@ -603,7 +603,7 @@ def scores_of_tsne(entries: Entries) -> None:
 
 @scenario()
 def local_stretch(entries: Entries) -> None:
-    """Local distortion of maps, with broken edges, and by another metric."""
+    """Local distortion of maps, with broken edges, by another metric; similarity of two representations."""
     X = clusters(90)
     for name, Y in embeddings_of(X).items():
         record = dreval.local_distortion(X, Y, n_neighbors=12)
@@ -611,6 +611,14 @@ def local_stretch(entries: Entries) -> None:
         entries.array([f"local_distortion {name}", "broken"], record.broken)
         entries.array([f"local_distortion {name}", "matrices"], record.matrices)
     entries.record(dreval.local_distortion(X, X[:, :2], metric="manhattan"), "local_distortion manhattan")
+    fixed: dict[str, Any] = {"n_resamples": 39, "random_state": 0, "progress": False, "metric": ("cosine", "euclidean")}
+    measures = ["overlap", "cka", "rsa", "procrustes"]
+    similarity = dreval.representation_similarity(X, X[:, 1:] ** 2, measures=measures, **fixed)
+    entries.record(similarity, "representation_similarity")
+    entries.array(["representation_similarity", "curve"], similarity.curve["overlap"].to_numpy())
+    imbalance = dreval.representation_similarity(X, X[:, 1:] ** 2, measures="imbalance", anchors=40, **fixed).tidy()
+    for column in ("value", "p_value", "threshold", "calibrated", "se"):
+        entries.array(["representation_similarity", f"imbalance {column}"], imbalance[column].to_numpy())
 
 
 @scenario()

@@ -25,9 +25,10 @@ from dreval.records.frames import coordinates_frame
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
 from dreval.records.recall import GraphRecall
+from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
-from dreval.report.documents import out_of_sample, small, study, sweep, tests
+from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
 from dreval.report.findings import Finding, findings_text, noise_finding, phrases
 from dreval.report.format import significant
 from dreval.report.render.markup import sentence
@@ -169,6 +170,35 @@ def recall(used: int) -> GraphRecall:
     return GraphRecall(0.75, 5, used, points, 0.125, 0.02, 0.7, 0.8, 0.95, recipe={"n": 40, "p": 3})
 
 
+def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> RepresentationSimilarity:
+    """Return representations of 12 items with these values of their pairs; item 0 has some of 3 neighbors changed."""
+    names = ("A", "B", "C")[: 2 + (len(values) == 3)]
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    shared: dict[str, Any] = {"measure": measure, "p_value": p, "p_adjusted": p, "direction": "higher", "n_used": 12}
+    shared |= dict.fromkeys(("parameters", "p_kind"), "") | {"chance": 0.25, "threshold": 0.3, "calibrated": 0.456}
+    note = "is not defined" if math.isnan(values[0]) else ""
+    rows = [
+        {**shared, "first": a, "second": b, "value": value, "note": note}
+        for (a, b), value in zip(pairs, values, strict=True)
+    ]
+    lists = (np.arange(12)[:, None] + np.arange(1, 4)).astype(np.int32) % 12
+    moved = lists.copy()
+    moved[0, :changed] = [5, 6, 7][:changed]
+    maxima = pd.DataFrame([{"measure": measure, "calibrated": 0.456, "p_value": p}])
+    curve = pd.DataFrame({"first": "A", "second": "B", "n_neighbors": [3], "overlap": 0.5, "chance": 0.25})
+    parameters = {
+        "n_neighbors": 3,
+        "alpha": 0.05,
+        "conf_level": 0.95,
+        "metric": "cosine",
+        "n_resamples": 99,
+        "anchors": 12,
+    }
+    recipe = {"n": 12, "random_state": 0, "parameters": parameters, "call": ""}
+    neighbors = {name: moved if name == "B" else lists for name in names}
+    return RepresentationSimilarity(similarity_table(rows), maxima, curve, names, names, neighbors, recipe=recipe)
+
+
 def dimension(se: float) -> IntrinsicDimension:
     """Return an estimate of 2.345 with this standard error."""
     recipe = {"n": 40, "p": 4, "parameters": {}, "random_state": 0}
@@ -308,6 +338,19 @@ CASES: dict[str, Case] = {
     "perplexity": (lambda: small.perplexity_findings(perplexities(3.0, 2.0)), [20, 2.0, 1.5, 2.5, 10, 3.0]),
     "perplexity alone": (lambda: small.perplexity_findings(perplexities(3.0, 2.0, half=math.nan)), [20, 2.0]),
     "no perplexity": (lambda: small.perplexity_findings(perplexities(math.nan, math.nan)), []),
+    "alike": (
+        lambda: similarity.similarity_findings(alike("overlap", 0.62)), [3, 62, 25, 0.01, 11, 12, 1],
+    ),
+    "alike, one item gone": (
+        lambda: similarity.similarity_findings(alike("overlap", 0.62, changed=3)), [3, 62, 25, 0.01, 1, 12, 0],
+    ),
+    "not alike": (lambda: similarity.similarity_findings(alike("overlap", 0.27, p=0.4)), [3, 27, 25, 0.4]),
+    "alike by CKA": (lambda: similarity.similarity_findings(alike("cka", 0.62)), [0.62, 0.01, 11, 12, 1, 3]),
+    "not alike by CKA": (lambda: similarity.similarity_findings(alike("cka", 0.12, p=0.4)), [0.12, 0.4]),
+    "not comparable": (lambda: similarity.similarity_findings(alike("cka", math.nan)), []),
+    "layers": (
+        lambda: similarity.similarity_findings(alike("overlap", 0.62, 0.31, 0.44)), [3, 0.62, 0.456, 0.01, 0.31],
+    ),
     "runs": (lambda: study.study_findings(status(done=3, failed=1, waiting=2)), [4, 6, 3, 1, 2]),
     "complete": (lambda: study.study_findings(status(done=3, failed=1)), [4, 3, 1]),
     "new": (lambda: study.study_findings(status(waiting=2)), [2]),
@@ -468,6 +511,8 @@ PRINTED: dict[str, Callable[[], Any]] = {
     "dimension": lambda: dimension(0.1),
     "cost": lambda: cost("pca"),
     "new points": lambda: new_points(p=[0.1, 0.2, 0.3]),
+    "similarity": lambda: alike("overlap", 0.62),
+    "layers": lambda: alike("overlap", 0.62, 0.31, 0.44),
     "sweep": lambda: swept(tuple(np.linspace(0, 1, 40)), tuple(np.linspace(0.01, 1, 40))),
     "study": lambda: status(done=3, failed=1),
     "protocol": protocol,

@@ -42,6 +42,7 @@ RECORDS = (
     "dreval.records.recall.GraphRecall",
     "dreval.records.sweep.Sweep",
     "dreval.records.out_of_sample.OutOfSample",
+    "dreval.records.similarity.RepresentationSimilarity",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
 )
@@ -57,7 +58,10 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "Reliability": (
         {},
-        "sweep local_distortion graph_recall singularity_score perturbation_score perplexity_curve list_analyses",
+        (
+            "representation_similarity sweep local_distortion graph_recall singularity_score perturbation_score "
+            "perplexity_curve list_analyses"
+        ),
     ),
     "Number of dimensions": (
         {},
