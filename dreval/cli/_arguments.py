@@ -123,6 +123,15 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
+def margins(text: str) -> float | dict[str, float]:
+    """Return one margin, or one for each measure."""
+    try:
+        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
+    except ValueError:
+        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
+
+
 def _header(text: str) -> bool | str:
     """Return whether the first row has names: yes, no or auto."""
     values: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}

@@ -295,7 +295,7 @@ def with_option_name(note: Note, options: Any) -> Note:
     if note.code == "groups.batch":
         return note.with_values(way="--groups")
     if note.code == "interval.coordinates":
-        return note.with_values(way="--ci replicates")
+        return note.with_values(way="--ci replicates" if "ci" in options.parser.flags else "a test over seeds")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
 
 

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._docs import value_range
+from dreval.comparison.gate import NEW, OLD, ORDER, UNDECIDED, WORSE, Gate
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.geometry.kernels import KernelMap
@@ -24,16 +25,16 @@ from dreval.records.estimates import (
     Stability,
 )
 from dreval.records.evaluated import EvaluatedEmbedding
-from dreval.records.frames import setting_names
+from dreval.records.frames import notes_of_table, setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, join_and, percent, significant
-from dreval.report.result_view import make_column, measure_title, parameter_text
+from dreval.report.findings import Finding, findings_text, list_names, record_finding
+from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
+from dreval.report.result_view import make_column, measure_phrase, measure_title, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -228,6 +229,56 @@ def measure_scale(record: MeasureRecord) -> str:
     side = "no better than chance" if position <= 0 else f"closer to {'chance' if position < POOR else 'perfect'}"
     side = "perfect" if position > 1 - ROUNDING else side
     return f" (perfect {perfect:g}, chance level {significant(chance, 2)}: {side})"
+
+
+# The verdict of a gate on a new embedding.
+
+MAX_NAMED_CHECKS = 4  # measures of one verdict that a sentence names
+
+
+def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool) -> Document:
+    """Return the verdict by each measure, then values, differences and margins; ``sources`` are the new and the old."""
+    rows = gate.table.to_dict("records")
+    is_single = gate.table["parameters"].nunique() == 1
+    settings = [parameter_text(row["parameters"]) for row in rows]
+    suffixes = [f" ({text})" if text and not is_single else "" for text in settings]
+    phrases = [measure_phrase(row["measure"]) + suffix for row, suffix in zip(rows, suffixes, strict=True)]
+    titles = [MEASURES.card(row["measure"]).title + suffix for row, suffix in zip(rows, suffixes, strict=True)]
+    cells = [[title, *_check_cells(row)] for title, row in zip(titles, rows, strict=True)]
+    recipe, level = gate.comparison.recipe, gate.table["conf_level"].iloc[0]
+    columns = ["", NEW, OLD, "change", f"{_level(level)} interval", "margin", ""]
+    facts = [f"{recipe['n']:,} points", *(f"{recipe['groups']['count']} groups" for _ in [0] if recipe.get("groups"))]
+    facts += [text for text in dict.fromkeys(settings) if text and is_single]
+    facts += ["the intervals hold jointly"] if len(rows) > 1 else []
+    foot = f"change: {NEW} \N{MINUS SIGN} {OLD}, positive is better; {', '.join(facts)}."
+    after = []
+    if gate.verdict == UNDECIDED:
+        after = ["More points, or a larger margin, would decide."]
+        after += ["It exits with 0; with --fail-if undecided it exits with 5."] if fail_if == WORSE else []
+    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), ("Seed", recipe["random_state"])]
+    findings = [
+        record_finding(f"gate.{verdict.replace(' ', '_')}", measures=list_names(named, MAX_NAMED_CHECKS))
+        for verdict in ORDER
+        if (named := [text for text, row in zip(phrases, rows, strict=True) if row["verdict"] == verdict])
+    ]
+    tables, notes = [Table("", columns, cells, foot=foot)], notes_of_table(gate.notes)
+    return record_summary(
+        "Check", findings, tables, notes, full=full, settings=details, call=recipe["call"], after=after, shell=True
+    )
+
+
+def _check_cells(row: Mapping[str, Any]) -> list[str]:
+    """Return values, difference, interval, margin and verdict, with the decimals that the interval needs."""
+    width = row["conf_high"] - row["conf_low"]
+    places = min(max(3, 1 - math.floor(math.log10(width))), 8) if width > 0 else 4
+
+    def printed(value: float) -> str:
+        return without_zero(format_fixed(value, places))
+
+    low, high = printed(row["conf_low"]), printed(row["conf_high"])
+    values = [printed(row[name]) for name in (NEW, OLD, "difference")]
+    margin = without_zero(f"{row['margin']:g}")
+    return [*values, f"{low} to {high}" if low else "", margin, row["verdict"]]
 
 
 # Embeddings, maps, methods, data sets and evaluations.
