@@ -52,10 +52,10 @@ def test_p_is_that_of_scipy() -> None:
             (rng.normal(size=r), rng.normal(size=m)),
             (rng.integers(0, 3, r) / 10, rng.integers(0, 4, m) / 10),
         ):
-            known = stats.permutation_test(
+            expected = stats.permutation_test(
                 (values, reference), lambda a, b: a.mean() - b.mean(), alternative="less", n_resamples=np.inf
             )
-            assert p_value(values, reference) == pytest.approx(known.pvalue, abs=1e-15)
+            assert p_value(values, reference) == pytest.approx(expected.pvalue, abs=1e-15)
 
 
 @pytest.mark.slow

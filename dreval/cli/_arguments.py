@@ -158,6 +158,7 @@ SHELL: dict[str, dict[str, Any]] = {
         "sentence": "group of each point, where points belong together (donor, patient, document): a column of the "
         "data, or file.csv[:column]; intervals and tests take groups as independent, not points"
     },
+    "conf_level": {"sentence": "level of the intervals, from 0.5 to 0.999999"},
     "covariates": {
         "type": names,
         "metavar": "COLUMN[:TYPE][,...]",
@@ -179,7 +180,7 @@ SHELL: dict[str, dict[str, Any]] = {
     "journal": {
         "type": Path,
         "metavar": "PATH",
-        "sentence": "store what is finished, from which the command continues",
+        "sentence": "file that stores all that is finished; the same command repeated continues from it",
     },
     "use_rep": {"metavar": "KEY", "sentence": "of a .h5ad file: an array of obsm, in place of X"},
 }

@@ -32,10 +32,9 @@ CODES = exit_codes(
 )
 EPILOG = f"""examples:
   dreval check new.npy --data data.csv --against old.npy --margin 0.01
-  dreval check umap.csv --data data.csv --against tsne.npy --margin 0.02 \\
-      --measure continuity -k 5 --fail-if undecided
-  dreval check umap.csv --data data.csv --against tsne.npy \\
-      --margin trustworthiness=0.02,stress=0.05
+  dreval check new.npy --data data.csv --against old.npy --margin stress=0.1
+  dreval check umap.csv --data data.csv --against pca --margin continuity=0.05
+  dreval check new.npy --data data.csv --against old.npy --margin 0.01 --json
 
 The change is new - old, positive if new is better, whatever the direction of
 the measure. With its interval [low, high] new is
@@ -44,9 +43,12 @@ the measure. With its interval [low, high] new is
   worse        if high < -margin
   undecided    otherwise: the data do not decide
 
-With several measures new is worse if it is by any of them, and not worse if it
-is by all; their intervals hold jointly. All refers to these two embeddings; for
-a method over its seeds use dreval.testing.assert_not_worse in a test suite.
+With several measures (--margin trustworthiness=0.01,stress=0.05) new is worse
+if it is by any of them, and not worse if it is by all; their intervals hold
+jointly.
+
+All this refers to these two embeddings. To compare two methods over their
+seeds, use dreval.testing.assert_not_worse in a test suite.
 
 {CODES}"""
 
@@ -76,9 +78,10 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     )  # fmt: skip
     decision.add_argument(
         "--fail-if", choices=("worse", "undecided"), default="worse",
-        help="worse: undecided is printed and exits 0; undecided: it exits 5 (worse)",
+        help="what fails the build: worse alone, or undecided too, with exit code 5 (worse)",
     )  # fmt: skip
-    add_arguments(decision, f"{EVALUATION}.run", ("conf_level",))
+    level = {"sentence": "level of the intervals, jointly over all measures, from 0.5 to 0.9999"}
+    add_arguments(decision, f"{EVALUATION}.run", ("conf_level",), conf_level=level)
     add_arguments(decision, EVALUATION, SETTINGS, random_state={"sentence": f"seed of all that is drawn ({SEED})"})
     parser.set_defaults(random_state=SEED)
     add_arguments(parser.add_argument_group("variables of the points"), EVALUATION, VARIABLES)
@@ -123,7 +126,8 @@ def _check(options: Any, say: Printer) -> int:
     gate = check_gate(results, margin, options.conf_level)
     gate = replace(gate, comparison=with_command(gate.comparison, options))
     if options.json:
-        recipe, notes = {**gate.comparison.recipe, "margin": margin}, plain_notes(gate.notes)
+        recipe = {**gate.comparison.recipe, "margin": margin}
+        notes = [row for table in gate.notes for row in plain_notes(table)]
         say(json_text({"verdict": gate.verdict, "checks": gate.table, "recipe": recipe, "notes": notes}))
     else:
         say(str(gate_summary(gate, (options.new, options.against), options.fail_if, options.full)))

@@ -50,6 +50,8 @@ SHELL = {
     "direction": {"type": _directions, "metavar": "WORD",
                   "help": "higher, lower, or NAME=lower,... (from the card of the measure)"},
     "tests": {"help": "default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes"},
+    "alpha": {"sentence": "significance level of all tests; intervals have the level 1 - alpha"},
+    "adjust": {"sentence": "adjustment of p-values, over all pairs and measures that have the same test"},
     "random_state": {"sentence": "seed of the draws of bayes and of friedman"},
     "columns": {"type": pairs, "metavar": "NAME=COLUMN,...", "help": "names of the columns of tables"},
 }  # fmt: skip

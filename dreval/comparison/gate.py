@@ -47,11 +47,10 @@ class Gate:
         return next(verdict for verdict in ORDER if verdict in verdicts)
 
     @property
-    def notes(self) -> pd.DataFrame:
-        """The notes of the comparison, and those of both embeddings and of the data."""
+    def notes(self) -> list[pd.DataFrame]:
+        """The tables of notes of the comparison, and of both embeddings and the data."""
         results = self.comparison.results
-        tables = [self.comparison.notes, *([] if results is None else [results.notes])]
-        return pd.concat(tables, ignore_index=True).fillna("")
+        return [self.comparison.notes, *([] if results is None else [results.notes])]
 
 
 def check_gate(results: Results, margins: Mapping[str, float], conf_level: float) -> Gate:
@@ -77,7 +76,8 @@ def check_gate(results: Results, margins: Mapping[str, float], conf_level: float
     rows = []
     for setting, pair in zip(settings, comparison.pairs.to_dict("records"), strict=True):
         sign = 1.0 if setting.higher else -1.0
-        row = {**pair, **{name: sign * setting.values[name] for name in names}}
+        row: dict[str, Any] = {str(key): value for key, value in pair.items()}
+        row |= {name: sign * setting.values[name] for name in names}
         row |= {"margin": margins[setting.key["measure"]], "conf_level": conf_level}
         if row["se"] == 0 and row["statistic"] == 0:  # equal values, whichever point is left out
             row |= {"conf_low": row["difference"], "conf_high": row["difference"]}

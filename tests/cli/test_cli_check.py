@@ -40,7 +40,8 @@ def check(capfd: Any, new: str, *arguments: str, margin: str = "0.01", data: str
 
 def checks(capfd: Any, new: str, *arguments: str, **options: str) -> tuple[int, dict[str, Any]]:
     """Return the exit code and the JSON document of a check."""
-    code, out, _ = check(capfd, new, "--json", *arguments, **options)
+    code, out, err = check(capfd, new, "--json", *arguments, **options)
+    assert out, err
     return code, json.loads(out)
 
 

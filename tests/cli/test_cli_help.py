@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 from cli_runs import EVALUATE, KINDS, X, Y
@@ -91,6 +92,8 @@ def prepare(arguments: list[str]) -> list[str]:
         Path("study.toml").write_text('datasets = ["data.csv"]\nmethods = ["pca"]\nmeasures = "stress"\n', "utf-8")
     if arguments[1] in ("compare", "show", "report"):
         save()
+    for name in {"new.npy", "old.npy"} & {*arguments}:
+        np.save(name, Y)
     if "v1.dreval" in arguments:
         for name, embeddings in (("v1", {"a": Y}), ("v2", {"a": Y[::-1]})):
             evaluation = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)

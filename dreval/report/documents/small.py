@@ -261,7 +261,10 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
         for verdict in ORDER
         if (named := [text for text, row in zip(phrases, rows, strict=True) if row["verdict"] == verdict])
     ]
-    tables, notes = [Table("", columns, cells, foot=foot)], notes_of_table(gate.notes)
+    tables, notes = (
+        [Table("", columns, cells, foot=foot)],
+        [item for table in gate.notes for item in notes_of_table(table)],
+    )
     return record_summary(
         "Check", findings, tables, notes, full=full, settings=details, call=recipe["call"], after=after, shell=True
     )
