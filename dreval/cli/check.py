@@ -113,15 +113,12 @@ def _check(options: Any, say: Printer) -> int:
         raise error.named(argument_names) from error
     results = with_option_names(results, options)
     if results.failed:
-        names_failed = [{NEW: "new", OLD: "--against"}[name] for name in results.failed]
-        text = f"No verdict: {' and '.join(names_failed)} could not be computed."
-        document = {
-            "verdict": MISSING,
-            "checks": [],
-            "recipe": dict(results.recipe),
-            "notes": plain_notes(results.notes),
-        }
-        say(json_text(document) if options.json else text)
+        document = {"verdict": MISSING, "checks": [], "recipe": results.recipe, "notes": plain_notes(results.notes)}
+        say(
+            json_text(document)
+            if options.json
+            else f"No verdict: {' and '.join(results.failed)} could not be computed."
+        )
         return ExitCode.FAILED
     gate = check_gate(results, margin, options.conf_level)
     gate = replace(gate, comparison=with_command(gate.comparison, options))

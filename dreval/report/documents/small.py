@@ -247,7 +247,8 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
     cells = [[title, *_check_cells(row)] for title, row in zip(titles, rows, strict=True)]
     recipe, level = gate.comparison.recipe, gate.table["conf_level"].iloc[0]
     columns = ["", NEW, OLD, "change", f"{_level(level)} interval", "margin", ""]
-    facts = [f"{recipe['n']:,} points", *(f"{recipe['groups']['count']} groups" for _ in [0] if recipe.get("groups"))]
+    facts = [f"{recipe['n']:,} points"]
+    facts += [count_noun(recipe["groups"]["count"], "group")] if recipe.get("groups") else []
     facts += [text for text in dict.fromkeys(settings) if text and is_single]
     facts += ["the intervals hold jointly"] if len(rows) > 1 else []
     foot = f"change: {NEW} \N{MINUS SIGN} {OLD}, positive is better; {', '.join(facts)}."
@@ -261,10 +262,8 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
         for verdict in ORDER
         if (named := [text for text, row in zip(phrases, rows, strict=True) if row["verdict"] == verdict])
     ]
-    tables, notes = (
-        [Table("", columns, cells, foot=foot)],
-        [item for table in gate.notes for item in notes_of_table(table)],
-    )
+    tables = [Table("", columns, cells, foot=foot)]
+    notes = [item for table in gate.notes for item in notes_of_table(table)]
     return record_summary(
         "Check", findings, tables, notes, full=full, settings=details, call=recipe["call"], after=after, shell=True
     )
