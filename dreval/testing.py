@@ -115,14 +115,14 @@ def assert_not_worse(
     compared without a test; such a bundled method is run once.
 
     The level is exact if the values of the method, plus the margin, have the distribution of the reference. If the
-    spread differs it is close to ``alpha`` for equally many runs (.012 and .014 of 2000 simulated tests failed at .01
+    spread differs it is close to ``alpha`` for equally many runs (.013 and .017 of 2000 simulated tests failed at .01
     where the method had twice or half the standard deviation). With stored values it is not: .04 and .06 failed with
     1.5 and 2 times the standard deviation of 50 stored values. Pass ``n_replicates=50`` for such a method.
 
     Power at r = 10 and ``alpha=1e-4`` for a method that is 2, 2.5 or 3 standard deviations (of its seeds) below the
     margin: .42, .74 and .93 (normal values).
 
-    All tests against the same stored values share the error of their mean. Ten of them that are high by chance would
+    All tests against the same stored values share the error of their mean. Ten of them that happen to be high would
     raise a level of 1e-4 to 1.4e-2 for every later test, so that at least 50 are required.
 
     Cost: the runs, and O(n^2 p) time for each of them to score it.
@@ -137,10 +137,11 @@ def assert_not_worse(
     >>> X = dreval.simulate("three_clusters", n=60, random_state=0).data
     >>> umap = dreval.methods.UMAP(n_neighbors=10, n_epochs=50)
     >>> dreval.testing.assert_not_worse(umap, umap, X, margin=0.01, n_replicates=5)
-    >>> dreval.testing.assert_not_worse("pca", umap, X, margin=0.01, n_replicates=5)
+    >>> stopped = dreval.methods.UMAP(n_neighbors=10, n_epochs=1, init="random")
+    >>> dreval.testing.assert_not_worse(stopped, umap, X, margin=0.01, n_replicates=5)
     Traceback (most recent call last):
         ...
-    AssertionError: pca is worse than the reference by more than the margin (trustworthiness, k = 15).
+    AssertionError: UMAP is worse than the reference by more than the margin (trustworthiness, k = 15).
     ...
     """
     __tracebackhide__ = True  # pytest then shows the line of the test
