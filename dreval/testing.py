@@ -33,7 +33,6 @@ __all__ = ["assert_not_worse", "replicate_values"]
 N_RESAMPLES = 199_999  # splits of the runs: all of them if there are not more (10 + 10 runs), else as many random ones
 SMALLEST_ALPHA = 1e-5  # above the smallest p-value of 10 + 10 runs
 MIN_STORED_VALUES = 50  # of a reference: with fewer, one unlucky draw of them decides every later test
-STORED = "stored values"  # the name of a reference without a method
 MIN_PLACES = 4  # decimals of printed values; more if the standard deviation is smaller
 MAX_PLACES = 10
 
@@ -235,11 +234,12 @@ class _Case(NamedTuple):
 
 
 class _Values(NamedTuple):
-    """The values of the runs of a method, its role in the test, and its name."""
+    """The values of the runs of a method, its role in the test, its name, and the number of runs as text."""
 
     role: str
     name: str
     values: FloatArray
+    runs: str
 
 
 def _open_case(
@@ -292,7 +292,7 @@ def _stored_values(reference: Any) -> _Values | None:
     if len(values) < MIN_STORED_VALUES:
         requirement = f"must be at least {MIN_STORED_VALUES} values, which all later tests share"
         raise InputError("reference", requirement, f"{len(values)} values", hint)
-    return _Values("reference", STORED, values)
+    return _Values("reference", "stored values", values, f"{len(values)} stored runs")
 
 
 def _check_alpha(alpha: Any, r: int, n_reference: int) -> float:
@@ -341,7 +341,9 @@ def _run_values(case: _Case, source: Any, role: str, r: int, runner: Runner, arg
     if failures:
         hint = "Run the method alone with such a seed."
         raise failed_error(failures, argument, f"must embed the data with each of {n} seeds", hint)
-    return _Values(role, opened.source.what, np.resize(results.number("value"), r))
+    name = opened.source.what
+    runs = f"{r} runs of {name}" if n == r else f"one run of {name}, which is deterministic"
+    return _Values(role, name, np.resize(results.number("value"), r), runs)
 
 
 def _seed_of_run(root: int, role: str, i: int) -> int:
@@ -378,8 +380,7 @@ def _message(
     k = f", k = {case.k}" if "n_neighbors" in card.parameters else ""
     width = max(len(f"{part.values.mean():.{places}f}") for part in runs) + 1
     rows = [
-        f"  {part.role:<10} {part.values.mean():>{width}.{places}f}   sd {spread:.{places}f} over {len(part.values)} "
-        f"{'runs' if part.name != STORED else 'stored runs'}{f' of {part.name}' if part.name != STORED else ''}"
+        f"  {part.role:<10} {part.values.mean():>{width}.{places}f}   sd {spread:.{places}f} over {part.runs}"
         for part, spread in zip(runs, spreads, strict=True)
     ]
     rows += [f"  {'difference':<10} {difference:>+{width}.{places}f}   positive: the method is better"]
