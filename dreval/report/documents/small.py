@@ -239,17 +239,14 @@ MAX_NAMED_CHECKS = 4  # measures of one verdict that a sentence names
 def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool) -> Document:
     """Return the verdict by each measure, then values, differences and margins; ``sources`` are the new and the old."""
     rows = gate.table.to_dict("records")
-    is_single = gate.table["parameters"].nunique() == 1
-    settings = [parameter_text(row["parameters"]) for row in rows]
-    suffixes = [f" ({text})" if text and not is_single else "" for text in settings]
-    phrases = [measure_phrase(row["measure"]) + suffix for row, suffix in zip(rows, suffixes, strict=True)]
+    suffixes = _setting_suffixes(gate.table)
     titles = [MEASURES.card(row["measure"]).title + suffix for row, suffix in zip(rows, suffixes, strict=True)]
     cells = [[title, *_check_cells(row)] for title, row in zip(titles, rows, strict=True)]
     recipe, level = gate.comparison.recipe, gate.table["conf_level"].iloc[0]
     columns = ["", NEW, OLD, "change", f"{_level(level)} interval", "margin", ""]
     facts = [f"{recipe['n']:,} points"]
     facts += [count_noun(recipe["groups"]["count"], "group")] if recipe.get("groups") else []
-    facts += [text for text in dict.fromkeys(settings) if text and is_single]
+    facts += [] if any(suffixes) else filter(None, [parameter_text(rows[0]["parameters"])])
     facts += ["the intervals hold jointly"] if len(rows) > 1 else []
     foot = f"change: {NEW} \N{MINUS SIGN} {OLD}, positive is better; {', '.join(facts)}."
     after = []
@@ -257,16 +254,30 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
         after = ["More points, or a larger margin, would decide."]
         after += ["It exits with 0; with --fail-if undecided it exits with 5."] if fail_if == WORSE else []
     details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), ("Seed", recipe["random_state"])]
-    findings = [
-        record_finding(f"gate.{verdict.replace(' ', '_')}", measures=list_names(named, MAX_NAMED_CHECKS))
-        for verdict in ORDER
-        if (named := [text for text, row in zip(phrases, rows, strict=True) if row["verdict"] == verdict])
-    ]
+    findings = gate_findings(gate.table)
     tables = [Table("", columns, cells, foot=foot)]
     notes = [item for table in gate.notes for item in notes_of_table(table)]
     return record_summary(
         "Check", findings, tables, notes, full=full, settings=details, call=recipe["call"], after=after, shell=True
     )
+
+
+def gate_findings(table: pd.DataFrame) -> list[Finding]:
+    """Return the measures of each verdict of a gate, the worst verdict first."""
+    phrases = map(measure_phrase, table["measure"])
+    named = pd.Series([phrase + suffix for phrase, suffix in zip(phrases, _setting_suffixes(table), strict=True)])
+    of_verdict = {verdict: list(named[(table["verdict"] == verdict).to_numpy()]) for verdict in ORDER}
+    return [
+        record_finding(f"gate.{verdict.replace(' ', '_')}", measures=list_names(names, MAX_NAMED_CHECKS))
+        for verdict, names in of_verdict.items()
+        if names
+    ]
+
+
+def _setting_suffixes(table: pd.DataFrame) -> list[str]:
+    """Return the parameters of each row after the name of its measure; nothing if all have the same."""
+    texts = list(map(parameter_text, table["parameters"]))
+    return [f" ({text})" if text and len(set(texts)) > 1 else "" for text in texts]
 
 
 def _check_cells(row: Mapping[str, Any]) -> list[str]:
