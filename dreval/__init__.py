@@ -43,7 +43,7 @@ _MODULES = {
     "recommend": "measures.core",
     "card": "registry",
 }
-_SUBMODULES = ("datasets", "errors", "glossary", "measures", "methods")
+_SUBMODULES = ("datasets", "errors", "glossary", "measures", "methods", "testing")
 
 # The names that ``dir(dreval)`` lists and a star import defines; all other public names are found through them.
 _LISTED = [

@@ -12,6 +12,7 @@ from dreval import errors as errors
 from dreval import glossary as glossary
 from dreval import measures as measures
 from dreval import methods as methods
+from dreval import testing as testing
 from dreval.analyses._analysis import AnalysisCard
 from dreval.cards import Card
 from dreval.comparison.compare import compare as compare

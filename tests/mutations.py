@@ -730,6 +730,21 @@ MUTANTS = [
         "comparison/test_within.py",
     ),
     Mutant(
+        "comparison/gate.py",
+        "alpha = round(1 - conf_level, 12) / len(settings)",
+        "alpha = round(1 - conf_level, 12)",
+        "cli/test_cli_check.py",
+    ),
+    Mutant(
+        "comparison/gate.py",
+        'row["conf_high"] < -row["margin"] - tolerance',
+        'row["conf_low"] < -row["margin"] - tolerance',
+        "cli/test_cli_check.py",
+    ),
+    Mutant("testing.py", "sign * runs.values + margin", "sign * runs.values - margin", "test_testing.py"),
+    Mutant("testing.py", "-pooled[permutations[:, :r]]", "pooled[permutations[:, :r]]", "test_testing.py"),
+    Mutant("testing.py", 'f"{role} {i}"', 'f"{i}"', "test_testing.py"),
+    Mutant(
         "report/best_sets.py",
         "if other not in ranking.unjudged and",
         "if other in p_values and",

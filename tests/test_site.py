@@ -136,7 +136,7 @@ def test_every_public_name_has_a_place_in_the_reference() -> None:
     """The groups are complete and have no entry twice."""
     reference = site_module("_reference")
     placed = [name for _, names in reference.GROUPS.values() for name in names.split()]
-    assert sorted(placed) == sorted(reference.public_names())
+    assert sorted(placed) == sorted(reference.public_things())
 
 
 def test_command_page_has_every_option_of_the_parser() -> None:

@@ -123,6 +123,15 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
+def margins(text: str) -> float | dict[str, float]:
+    """Return one margin, or one for each measure."""
+    try:
+        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
+    except ValueError:
+        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
+
+
 def _header(text: str) -> bool | str:
     """Return whether the first row has names: yes, no or auto."""
     values: dict[str, bool | str] = {"auto": "auto", "yes": True, "true": True, "no": False, "false": False}
@@ -149,6 +158,7 @@ SHELL: dict[str, dict[str, Any]] = {
         "sentence": "group of each point, where points belong together (donor, patient, document): a column of the "
         "data, or file.csv[:column]; intervals and tests take groups as independent, not points"
     },
+    "conf_level": {"sentence": "level of the intervals, from 0.5 to 0.999999"},
     "covariates": {
         "type": names,
         "metavar": "COLUMN[:TYPE][,...]",
@@ -174,7 +184,7 @@ SHELL: dict[str, dict[str, Any]] = {
     "journal": {
         "type": Path,
         "metavar": "PATH",
-        "sentence": "store what is finished, from which the command continues",
+        "sentence": "file that stores all that is finished; the same command repeated continues from it",
     },
     "use_rep": {"metavar": "KEY", "sentence": "of a .h5ad file: an array of obsm, in place of X"},
 }

@@ -13,8 +13,7 @@ class ExitCode(IntEnum):
 
     ``OK``: all was done. ``FAILED``: something failed or is missing, and the rest was done. ``REFUSED``: the input, an
     option or a place to write to is invalid. ``DEFECT``: an error of dreval itself. ``INTERRUPTED``: stopped by Ctrl-C.
-    ``WORSE`` and ``UNDECIDED`` are reserved for the verdict of a gate on a new embedding; no other command ends with
-    them.
+    ``WORSE`` and ``UNDECIDED`` are the verdicts of ``dreval check``; no other command ends with them.
     """
 
     OK = 0
@@ -26,8 +25,10 @@ class ExitCode(IntEnum):
     INTERRUPTED = 130
 
 
-def exit_codes(failed: str = "", ok: str = "done") -> str:
+def exit_codes(failed: str = "", ok: str = "done", worse: str = "", undecided: str = "") -> str:
     """Return the lines of a help that list the exit codes; ``failed`` says what code 1 means, if it can occur.
+
+    ``worse`` and ``undecided`` are the same for the verdicts of a check.
 
     Examples
     --------
@@ -36,7 +37,8 @@ def exit_codes(failed: str = "", ok: str = "done") -> str:
     130 stopped by Ctrl-C
     """
     meanings = {ExitCode.OK: ok, ExitCode.FAILED: failed, ExitCode.REFUSED: "invalid input"}
-    meanings |= {ExitCode.DEFECT: "internal error", ExitCode.INTERRUPTED: "stopped by Ctrl-C"}
+    meanings |= {ExitCode.DEFECT: "internal error", ExitCode.WORSE: worse, ExitCode.UNDECIDED: undecided}
+    meanings |= {ExitCode.INTERRUPTED: "stopped by Ctrl-C"}
     parts = [f"{code:d} {meaning}" for code, meaning in meanings.items() if meaning]
     listed = ", ".join(part.replace(" ", "\0", -1 if len(part) <= WIDTH // 2 else 1) for part in parts)
     return textwrap.fill(f"exit codes: {listed}", WIDTH).replace("\0", " ")

@@ -322,7 +322,7 @@ def with_option_name(note: Note, options: Any) -> Note:
         remedies = {"new": "--new 0.2", "new_data": "--new-data FILE", "calibration": "them to dreval.out_of_sample"}
         return note.with_values(way=remedies[dict(note.values)["argument"]])
     if note.code == "interval.coordinates":
-        return note.with_values(way="--ci replicates")
+        return note.with_values(way="--ci replicates" if "ci" in options.parser.flags else "a test over seeds")
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
 
 

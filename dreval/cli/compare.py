@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import argparse
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import add_arguments, names, pairs
+from dreval.cli._arguments import add_arguments, margins, names, pairs
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import (
     Printer,
@@ -44,22 +43,15 @@ def _directions(text: str) -> str | dict[str, str]:
     return pairs(text) if "=" in text else text
 
 
-def _margin(text: str) -> float | dict[str, float]:
-    """Return one margin, or one for each measure."""
-    try:
-        return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
-    except ValueError:
-        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
-        raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
-
-
 SHELL = {
     "measure": {"flag": "--measures", "type": names, "metavar": "NAME[,...]", "help": "measures to compare (all)"},
     "baseline": {"metavar": "NAME"},
-    "margin": {"type": _margin, "metavar": "M", "help": "one data set: margin of equivalence, or NAME=M,..."},
+    "margin": {"type": margins, "metavar": "M", "help": "one data set: margin of equivalence, or NAME=M,..."},
     "direction": {"type": _directions, "metavar": "WORD",
                   "help": "higher, lower, or NAME=lower,... (from the card of the measure)"},
     "tests": {"help": "default, all, or of: friedman, nemenyi, wilcoxon, mixed, bayes"},
+    "alpha": {"sentence": "significance level of all tests; intervals have the level 1 - alpha"},
+    "adjust": {"sentence": "adjustment of p-values, over all pairs and measures that have the same test"},
     "random_state": {"sentence": "seed of the draws of bayes and of friedman"},
     "columns": {"type": pairs, "metavar": "NAME=COLUMN,...", "help": "names of the columns of tables"},
 }  # fmt: skip

@@ -106,7 +106,10 @@ def compare_pairs(
         raise InputError("names", "must name two embeddings that were computed", received, hint, **hints)
     if baseline is not None:
         METHODS.check_run(baseline, list(settings[0].values), "baseline")
-    margins = _margins(margin, list(dict.fromkeys(setting.key["measure"] for setting in settings)))
+    margins = {} if margin is None else margins_by_measure(margin, [setting.key["measure"] for setting in settings])
+    for name in (name for name, value in margins.items() if value == 0):
+        hint = "Pass a positive margin: no test can show a difference of 0."
+        raise InputError(f"margin[{name!r}]", "must be positive", "0", hint)
     rows = [
         _pair(setting, first, second, alpha, margins.get(setting.key["measure"]))
         for setting in settings
@@ -164,32 +167,20 @@ def _compared_names(results: Results, names: Any, baseline: str | None = None) -
     return requested
 
 
-def _margins(margin: Any, measures: list[str]) -> dict[str, float]:
-    """Return the margin of equivalence of each measure that has one, in the unit of the measure."""
-    if margin is None:
-        return {}
+def margins_by_measure(margin: float | Mapping[str, float], measures: Sequence[str]) -> dict[str, float]:
+    """Return the margin of each measure that has one, in the unit of the measure."""
+    measures = list(dict.fromkeys(measures))
     if not isinstance(margin, Mapping):
         check_float(margin, "margin", low=0.0)
         if len(measures) > 1:
-            requirement, by_measure = (
-                "must name the measure where several are compared",
-                Hint("margin", {measures[0]: margin}),
-            )
+            requirement = "must name the measure where several are compared"
+            by_measure = Hint("margin", {measures[0]: margin})
             hint = "Pass {each}, or compare one measure by {measure}."
             raise InputError("margin", requirement, describe(margin), hint, each=by_measure, measure="measure")
         margin = {measures[0]: margin}
     for name in margin:
         MEASURES.check_run(name, measures, "margin")
-    margins = {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
-    for name, value in margins.items():
-        if value == 0:
-            raise InputError(
-                f"margin[{name!r}]",
-                "must be positive",
-                "0",
-                "Pass a positive margin: no test can show a difference of 0.",
-            )
-    return margins
+    return {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
 
 
 def _map_pairs(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:

@@ -80,7 +80,7 @@ class Scheme:
         if self.kind == "cyclic":
             return self._shifted(np.arange(self.n))
         if len(self.group):
-            return _rows(self._splits())
+            return self._splits()
         if self.kind == "within":
             parts = np.split(self.members, self.ends[:-1])
             orders = itertools.product(*(itertools.permutations(part) for part in parts))
@@ -122,20 +122,23 @@ class Scheme:
         parts = np.split(self.members, self.ends[:-1]) if self.kind == "within" else [np.arange(self.n)]
         return [(part, part[np.isin(part, self.group)]) for part in parts]
 
-    def _splits(self) -> Iterable[Positions]:
-        """Yield one permutation for each set of rows that can replace the group, the identity first."""
-        choices = []
+    def _splits(self) -> Permutations:
+        """Return one permutation for each set of rows that can replace the group, the identity first."""
+        choices, places = [], []
         for part, members in self._parts():
-            order = np.r_[members, part[~np.isin(part, members)]]  # the first combination is the group itself
-            sets = itertools.combinations(order.tolist(), len(members))
-            choices.append([np.r_[np.sort(subset), np.sort(order[~np.isin(order, subset)])] for subset in sets])
-        places = np.concatenate(
-            [np.r_[np.sort(members), np.sort(np.setdiff1d(part, members))] for part, members in self._parts()]
-        )
-        for rows in itertools.product(*choices):
-            permutation = np.empty(self.n, np.int64)
-            permutation[places] = np.concatenate(rows)
-            yield permutation
+            order = np.r_[members, np.setdiff1d(part, members)]  # the first combination is the group itself
+            flat = itertools.chain.from_iterable(itertools.combinations(range(len(part)), len(members)))
+            is_chosen = np.zeros((math.comb(len(part), len(members)), len(part)), np.bool_)
+            np.put_along_axis(is_chosen, np.fromiter(flat, np.int64).reshape(len(is_chosen), -1), values=True, axis=1)
+            rank = np.argsort(order)  # so that the rows of a set, and the others, are ascending
+            chosen, others = (np.nonzero(mask[:, rank])[1].reshape(len(mask), -1) for mask in (is_chosen, ~is_chosen))
+            choices.append(np.sort(order)[np.hstack([chosen, others])].astype(np.uint32))
+            places.append(np.r_[np.sort(members), np.setdiff1d(part, members)])
+        numbers = np.indices([len(rows) for rows in choices]).reshape(len(choices), -1)
+        permutations = np.empty((numbers.shape[1], self.n), np.uint32)
+        for rows, place, number in zip(choices, places, numbers, strict=True):
+            permutations[:, place] = rows[number]
+        return permutations
 
     def _shifted(self, shifts: Positions) -> Permutations:
         """Return the rows shifted by each number, the last ones moved to the front."""

@@ -105,6 +105,9 @@ def prepare(arguments: list[str]) -> list[str]:
         }.items():
             np.save(f"{name}.npy", X[:, columns])
             pd.DataFrame(X[:, columns]).assign(id=IDS).to_csv(f"{name}.csv", index=False)
+    if arguments[1] == "check":
+        for name in {"new.npy", "old.npy"} & {*arguments}:
+            np.save(name, Y)
     if "v1.dreval" in arguments:
         for name, embeddings in (("v1", {"a": Y}), ("v2", {"a": Y[::-1]})):
             evaluation = dreval.Evaluation(X, embeddings, n_neighbors=5, random_state=0)

@@ -57,6 +57,12 @@ def noise(p: float, null: str = "columns", count: int = 99, **options: Any) -> N
     return NoiseTest(**{**fields, "extra": extra, "recipe": {"source": "tsne"}, **options})
 
 
+def gate_table(*verdicts: str) -> pd.DataFrame:
+    """Return a row of trustworthiness at k = 1, 2, ... for each verdict of a gate."""
+    parameters = [f"n_neighbors={k}" for k in range(1, len(verdicts) + 1)]
+    return pd.DataFrame({"measure": "trustworthiness", "parameters": parameters, "verdict": verdicts})
+
+
 def noise_points(q: tuple[float, ...], family: tuple[float, ...]) -> pd.DataFrame:
     """Return the points of a noise test."""
     return pd.DataFrame({"score": 0.5, "p_family_wise": family, "q": q, "like_noise": [value > 0.05 for value in q]})
@@ -369,6 +375,8 @@ CASES: dict[str, Case] = {
     ),
     "only setting": (lambda: sweep.sweep_findings(swept((0.9, math.nan), (1.0, math.nan))), [1, 0.9, 2]),
     "no settings": (lambda: sweep.sweep_findings(swept((math.nan, math.nan), (math.nan, math.nan))), []),
+    "gate": (lambda: small.gate_findings(gate_table("worse", "missing", "undecided", "not worse")), [1, 2, 3, 4]),
+    "gate, one measure": (lambda: small.gate_findings(gate_table("worse")), []),
     "few replicates": (lambda: sweep.sweep_limits(swept((0.9, 0.8), (1.0, 0.5), 3)), [3, 5]),
 }  # fmt: skip
 

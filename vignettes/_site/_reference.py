@@ -20,7 +20,7 @@ from _site._measures import write_measures
 from _site._methods import write_methods
 from _site._tests import write_tests
 from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
-from dreval import errors, glossary
+from dreval import errors, glossary, testing
 from dreval.cli._exit import exit_codes
 from dreval.cli._main import _parser
 from dreval.registry import DATASETS, MEASURES, TESTS
@@ -56,6 +56,7 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
             "load_results card list_measures list_figures"
         ),
     ),
+    "Test suites": ({}, "assert_not_worse replicate_values"),
     "Reliability": (
         {},
         (
@@ -99,7 +100,7 @@ def write_reference(folder: Path) -> None:
 
 def _overview() -> str:
     named = {f"records/{name}": words for name, words in records()}
-    named |= {f"names/{name}": first_sentence(getattr(dreval, name)) for name in public_names()}
+    named |= {f"names/{name}": first_sentence(thing) for name, (_, thing) in public_things().items()}
     parts = []
     for group, (pages, names) in GROUPS.items():
         listed = [*pages, *(f"names/{name}" for name in names.split())]
@@ -111,10 +112,12 @@ def _overview() -> str:
     return page(title("Reference"), "The :doc:`gallery` has a page for every measure.", *parts)
 
 
-def public_names() -> list[str]:
-    """Return the public names of ``dreval`` other than measures, tests and folders."""
+def public_things() -> dict[str, tuple[str, Any]]:
+    """Return the public names of ``dreval`` other than measures, tests and folders, each with its place and object."""
     excluded = {*MEASURES.names(), *TESTS.public_names()}
-    return [name for name in dreval._public_names() if name not in excluded and not _is_folder(name)]
+    names = [name for name in dreval._public_names() if name not in excluded and not _is_folder(name)]
+    things = {name: (f"dreval.{name}", getattr(dreval, name)) for name in names}
+    return things | {name: (f"dreval.testing.{name}", getattr(testing, name)) for name in testing.__all__}
 
 
 def _is_folder(name: str) -> bool:
@@ -123,9 +126,8 @@ def _is_folder(name: str) -> bool:
 
 def write_classes(folder: Path) -> None:
     """Write the pages of names and records, errors, columns and data."""
-    for name in public_names():
-        thing = getattr(dreval, name)
-        write(folder / "names" / f"{name}.rst", _page(f"dreval.{name}", name, thing))
+    for name, (place, thing) in public_things().items():
+        write(folder / "names" / f"{name}.rst", _page(place, name, thing))
     for name, place, thing in _records():
         write(folder / "records" / f"{name}.rst", _page(place, name, thing))
     write(folder / "errors.rst", _errors())

@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._docs import value_range
+from dreval.comparison.gate import NEW, OLD, ORDER, UNDECIDED, WORSE, Gate
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.evaluation.provenance import graph_entry
@@ -25,7 +26,7 @@ from dreval.records.estimates import (
     Stability,
 )
 from dreval.records.evaluated import EvaluatedEmbedding
-from dreval.records.frames import setting_names
+from dreval.records.frames import notes_of_table, setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.records.recall import GraphRecall
@@ -33,9 +34,9 @@ from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, metric_text, record_finding
-from dreval.report.format import count_noun, join_and, percent, significant
-from dreval.report.result_view import make_column, measure_phrase, parameter_text
+from dreval.report.findings import Finding, findings_text, list_names, metric_text, record_finding
+from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
+from dreval.report.result_view import make_column, measure_phrase, measure_title, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -255,6 +256,69 @@ def measure_scale(record: MeasureRecord) -> str:
     side = "no better than chance" if position <= 0 else f"closer to {'chance' if position < POOR else 'perfect'}"
     side = "perfect" if position > 1 - ROUNDING else side
     return f" (perfect {perfect:g}, chance level {significant(chance, 2)}: {side})"
+
+
+# The verdict of a gate on a new embedding.
+
+MAX_NAMED_CHECKS = 4  # measures of one verdict that a sentence names
+
+
+def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool) -> Document:
+    """Return the verdict by each measure, then values, differences and margins; ``sources`` are the new and the old."""
+    rows = gate.table.to_dict("records")
+    suffixes = _setting_suffixes(gate.table)
+    titles = [MEASURES.card(row["measure"]).title + suffix for row, suffix in zip(rows, suffixes, strict=True)]
+    cells = [[title, *_check_cells(row)] for title, row in zip(titles, rows, strict=True)]
+    recipe, level = gate.comparison.recipe, gate.table["conf_level"].iloc[0]
+    columns = ["", NEW, OLD, "change", f"{_level(level)} interval", "margin", ""]
+    facts = [f"{recipe['n']:,} points"]
+    facts += [count_noun(recipe["groups"]["count"], "group")] if recipe.get("groups") else []
+    facts += [] if any(suffixes) else filter(None, [parameter_text(rows[0]["parameters"])])
+    facts += ["the intervals hold jointly"] if len(rows) > 1 else []
+    foot = f"change: {NEW} \N{MINUS SIGN} {OLD}, positive is better; {', '.join(facts)}."
+    after = []
+    if gate.verdict == UNDECIDED:
+        after = ["More points, or a larger margin, would decide."]
+        after += ["It exits with 0; with --fail-if undecided it exits with 5."] if fail_if == WORSE else []
+    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), ("Seed", recipe["random_state"])]
+    findings = gate_findings(gate.table)
+    tables = [Table("", columns, cells, foot=foot)]
+    notes = [item for table in gate.notes for item in notes_of_table(table)]
+    return record_summary(
+        "Check", findings, tables, notes, full=full, settings=details, call=recipe["call"], after=after, shell=True
+    )
+
+
+def gate_findings(table: pd.DataFrame) -> list[Finding]:
+    """Return the measures of each verdict of a gate, the worst verdict first."""
+    phrases = map(measure_phrase, table["measure"])
+    named = pd.Series([phrase + suffix for phrase, suffix in zip(phrases, _setting_suffixes(table), strict=True)])
+    of_verdict = {verdict: list(named[(table["verdict"] == verdict).to_numpy()]) for verdict in ORDER}
+    return [
+        record_finding(f"gate.{verdict.replace(' ', '_')}", measures=list_names(names, MAX_NAMED_CHECKS))
+        for verdict, names in of_verdict.items()
+        if names
+    ]
+
+
+def _setting_suffixes(table: pd.DataFrame) -> list[str]:
+    """Return the parameters of each row after the name of its measure; nothing if all have the same."""
+    texts = list(map(parameter_text, table["parameters"]))
+    return [f" ({text})" if text and len(set(texts)) > 1 else "" for text in texts]
+
+
+def _check_cells(row: Mapping[str, Any]) -> list[str]:
+    """Return values, difference, interval, margin and verdict, with the decimals that the interval needs."""
+    width = row["conf_high"] - row["conf_low"]
+    places = min(max(3, 1 - math.floor(math.log10(width))), 8) if width > 0 else 4
+
+    def printed(value: float) -> str:
+        return without_zero(format_fixed(value, places))
+
+    low, high = printed(row["conf_low"]), printed(row["conf_high"])
+    values = [printed(row[name]) for name in (NEW, OLD, "difference")]
+    margin = without_zero(f"{row['margin']:g}")
+    return [*values, f"{low} to {high}" if low else "", margin, row["verdict"]]
 
 
 # Embeddings, maps, methods, data sets and evaluations.

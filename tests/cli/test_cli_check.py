@@ -1,0 +1,183 @@
+"""``dreval check``: verdicts, exit codes, and what is printed and written."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from cli_runs import call
+from scipy.stats import t as student
+
+import dreval
+from dreval.cli._exit import ExitCode
+from dreval.comparison.gate import check_gate
+
+X = np.random.default_rng(0).normal(size=(120, 4)) * [3, 2, 1, 1]
+OLD = X[:, :2]
+NOISE = np.random.default_rng(1).normal(size=OLD.shape)
+SAME, NEAR, BAD = OLD[:, ::-1], OLD + 0.2 * NOISE, OLD + 3 * NOISE
+
+
+@pytest.fixture(autouse=True)
+def in_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work in a folder with data, an old map and three new ones."""
+    monkeypatch.chdir(tmp_path)
+    frame = pd.DataFrame(X, columns=list("abcd"))
+    frame.to_csv("data.csv", index=False)
+    frame.assign(few=np.repeat(list("xyz"), 40)).to_csv("few.csv", index=False)
+    for name, Y in {"old": OLD, "same": SAME, "near": NEAR, "bad": BAD, "short": OLD[:7]}.items():
+        np.save(f"{name}.npy", Y)
+
+
+def check(capfd: Any, new: str, *arguments: str, margin: str = "0.01", data: str = "data.csv") -> Any:
+    """Return exit code, stdout and stderr of a check."""
+    return call(capfd, "check", new, "--data", data, "--against", "old.npy", "--margin", margin, *arguments)
+
+
+def checks(capfd: Any, new: str, *arguments: str, **options: str) -> tuple[int, dict[str, Any]]:
+    """Return the exit code and the JSON document of a check."""
+    code, out, err = check(capfd, new, "--json", *arguments, **options)
+    assert out, err
+    return code, json.loads(out)
+
+
+def test_the_four_verdicts_and_their_exit_codes(capfd: Any) -> None:
+    """Not worse 0, worse 4, undecided 0 or 5, no interval 1."""
+    assert [int(code) for code in (ExitCode.WORSE, ExitCode.UNDECIDED)] == [4, 5]
+    cases = [
+        ("same.npy", "0", (), 0, "not worse"),
+        ("near.npy", "0.05", (), 0, "not worse"),
+        ("bad.npy", "0.01", (), 4, "worse"),
+        ("bad.npy", "0.01", ("--fail-if", "undecided"), 4, "worse"),
+        ("near.npy", "0.005", (), 0, "undecided"),
+        ("near.npy", "0.005", ("--fail-if", "undecided"), 5, "undecided"),
+    ]
+    for new, margin, arguments, expected, verdict in cases:
+        code, document = checks(capfd, new, *arguments, margin=margin)
+        assert (code, document["verdict"]) == (expected, verdict), (new, margin)
+        out = check(capfd, new, *arguments, margin=margin)[1]
+        assert out.startswith(verdict.capitalize())
+        assert max(map(len, out.splitlines())) <= 80
+        assert len(out.splitlines()) <= 20
+    code, document = checks(capfd, "near.npy", "--groups", "few", data="few.csv")
+    assert (code, document["verdict"]) == (1, "missing")
+    assert document["checks"][0]["difference"] is not None
+
+
+def test_the_numbers_are_those_of_compare(capfd: Any) -> None:
+    """Difference, standard error and interval are those of ``Results.compare``, for both directions of a measure."""
+    results = dreval.Evaluation(X, {"new": NEAR, "old": OLD}, random_state=0).run(["trustworthiness", "stress"], None)
+    expected = results.compare(["new", "old"], adjust=None).pairs.set_index("measure")
+    for measure in ("trustworthiness", "stress"):
+        row = checks(capfd, "near.npy", "--measure", measure)[1]["checks"][0]
+        for name in ("difference", "se", "conf_low", "conf_high"):
+            assert row[name] == pytest.approx(expected.loc[measure, name], abs=1e-12)
+        sign = -1 if measure == "stress" else 1
+        assert row["difference"] == pytest.approx(sign * (row["new"] - row["old"]), abs=1e-12)
+        assert row["new"] == pytest.approx(dreval.score(X, NEAR, measure), abs=1e-12)
+        low, high = row["conf_low"], row["conf_high"]
+        for margin, verdict in ((-low + 1e-6, "not worse"), (-low - 1e-6, "undecided")):
+            if margin >= 0:
+                document = checks(capfd, "near.npy", "--measure", measure, margin=f"{margin:.9f}")[1]
+                assert document["verdict"] == verdict
+        if high < -1e-6:
+            document = checks(capfd, "near.npy", "--measure", measure, margin=f"{-high - 1e-7:.9f}")[1]
+            assert document["verdict"] == "worse"
+
+
+def test_several_measures_hold_jointly(capfd: Any) -> None:
+    """The intervals of m rows have the level 1 - .05 / m; the verdict is the worst; margins name the measures."""
+    both = "trustworthiness=0.05,stress=0.05"
+    single = checks(capfd, "near.npy", margin="0.05")[1]["checks"][0]
+    code, document = checks(capfd, "near.npy", margin=both)
+    joint = document["checks"][0]
+    ratio = (joint["conf_high"] - joint["conf_low"]) / (single["conf_high"] - single["conf_low"])
+    assert ratio == pytest.approx(student.ppf(1 - 0.05 / 4, 119) / student.ppf(0.975, 119), rel=1e-9)
+    assert [row["measure"] for row in document["checks"]] == ["trustworthiness", "stress"]
+    assert code == 0
+    code, document = checks(capfd, "bad.npy", margin="trustworthiness=0.4,stress=0.01")
+    assert (code, [row["verdict"] for row in document["checks"]]) == (4, ["not worse", "worse"])
+    settings = checks(capfd, "near.npy", "-k", "5,15")[1]["checks"]
+    assert [row["parameters"] for row in settings] == ["n_neighbors=5", "n_neighbors=15"]
+    assert document["recipe"]["margin"] == {"trustworthiness": 0.4, "stress": 0.01}
+
+
+def test_groups_are_the_unit(capfd: Any) -> None:
+    """With groups the interval is that of the groups, as of an evaluation with them."""
+    groups = np.repeat(np.arange(6), 20)
+    results = dreval.Evaluation(X, {"new": NEAR, "old": OLD}, groups=groups, random_state=0).run(
+        "trustworthiness", None
+    )
+    expected = results.compare(["new", "old"]).pairs.iloc[0]
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(donor=groups)
+    frame.to_csv("grouped.csv", index=False)
+    row = checks(capfd, "near.npy", "--groups", "donor", data="grouped.csv")[1]["checks"][0]
+    assert row["se"] == pytest.approx(expected["se"], abs=1e-12)
+    assert "6 groups" in check(capfd, "near.npy", "--groups", "donor", data="grouped.csv")[1]
+
+
+def test_a_loss_of_exactly_the_margin_is_not_worse() -> None:
+    """Rounding of the difference does not decide: .95 - .94 is .01 up to 1e-17."""
+    results = dreval.Evaluation(X, {"new": NEAR, "old": OLD}, anchors=120, random_state=0).run("trustworthiness", None)
+    values = results.table.set_index("embedding")["value"]
+    loss = float(values["old"] - values["new"])
+    for margin, verdict in ((loss + 1e-14, "not worse"), (loss - 1e-14, "not worse"), (loss - 1e-6, "worse")):
+        assert check_gate(results, {"trustworthiness": margin}, 0.95).verdict == verdict  # all points: exact values
+
+
+def test_files_and_formats(capfd: Any) -> None:
+    """``--save`` is a comparison that ``show`` prints; the report and the table are written; ``--quiet`` is silent."""
+    code, out, _ = check(capfd, "near.npy", "--save", "a.dreval", "--table", "a.csv", "--report", "a.md")
+    assert code == 0
+    assert all(f"written to a.{suffix}" in out for suffix in ("dreval", "csv", "md"))
+    saved = dreval.load_results("a.dreval")
+    assert saved.pairs[["first", "second"]].to_numpy().tolist() == [["new", "old"]]
+    assert saved.recipe["call"].startswith("dreval check near.npy --data")
+    assert call(capfd, "show", "a.dreval")[0] == 0
+    assert check(capfd, "bad.npy", "--quiet") == (4, "", "")
+    full = check(capfd, "near.npy", "--full")[1]
+    assert "dreval check near.npy" in full
+    assert "Seed" in full
+
+
+def test_an_embedding_that_fails_ends_with_1(capfd: Any) -> None:
+    """The reason is on stderr, and the JSON has no checks."""
+    code, out, err = check(capfd, "short.npy")
+    assert code == 1
+    assert out.strip() == "No verdict: new could not be computed."
+    assert "7" in err
+    code, document = checks(capfd, "short.npy")
+    assert (code, document["verdict"], document["checks"]) == (1, "missing", [])
+
+
+REFUSED = [
+    (("nofile.npy",), "`new` must be an existing file"),
+    (("near.npy", "--measure", "stability"), "`--measure` must have one value for an embedding"),
+    (("near.npy", "--measure", "topographic_product"), "`--measure` must have a better direction"),
+    (("near.npy", "--measure", "trust"), "Did you mean"),
+    (("near.npy", "--measure", "default"), "`--measure` must name measures"),
+    (("near.npy", "--measure", "stress,trustworthiness"), "Pass --margin stress=0.01"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "message"), REFUSED)
+def test_bad_input_ends_with_2(capfd: Any, arguments: tuple[str, ...], message: str) -> None:
+    """One line on stderr names the option."""
+    code, out, err = check(capfd, *arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+
+
+def test_margins_are_required_and_checked(capfd: Any) -> None:
+    """Without a margin there is no check; it must be a number of at least 0, for each measure and no other."""
+    code, _, err = call(capfd, "check", "near.npy", "--data", "data.csv", "--against", "old.npy")
+    assert code == 2
+    assert "required: --margin" in err
+    assert "`--margin` must be a finite number >= 0" in check(capfd, "near.npy", margin="-1")[2]
+    err = check(capfd, "near.npy", "--measure", "stress", margin="trustworthiness=0.01")[2]
+    assert "`--margin` must have a margin for each measure, and no other: got stress" in err
+    assert check(capfd, "near.npy", margin="0.01%")[0] == 2
