@@ -432,9 +432,9 @@ MUTANTS = [
         "measures/test_leave_one.py",
     ),
     Mutant(
-        "measures/ranks.py",
-        "error)[1][:, 0] * (2.0 / view.n)",
-        "error)[1][:, 0] * (2.0 / (view.n - 1))",
+        "geometry/ranks.py",
+        "np.asarray(ranks, np.float64) * (2.0 / n)",
+        "np.asarray(ranks, np.float64) * (2.0 / (n - 1))",
         RANKS,
     ),
     Mutant(
