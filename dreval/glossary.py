@@ -176,12 +176,14 @@ PAIR_COLUMNS: dict[str, str] = {
     "p_low": "smallest p-value over other random partitions of the points, into thirds (cross jackknife) or groups; "
     "empty if none were drawn",
     "p_high": "largest such p-value",
-    "margin": "margin of equivalence, in the unit of the measure; empty if none was passed",
+    "margin": "margin of equivalence, or the tolerated loss of `dreval check`, in the unit of the measure; empty if "
+    "none was passed",
     "p_equivalence": "p-value of the two one-sided tests: small if the two differ by less than the margin",
     "p_equivalence_adjusted": "p_equivalence adjusted over all pairs and measures of this table",
     "equivalence": "verdict on the margin: equivalent (p_equivalence, adjusted if it is, up to alpha), better or worse "
     "(the first is better or worse than the second by more than the margin, by the two-sided test against the margin, "
-    "adjusted alike) or not shown; empty if nothing was tested against a margin",
+    "adjusted alike) or not shown; of `dreval check` by the interval: not worse, worse or undecided; empty if nothing "
+    "was tested against a margin",
     "effect_size": "difference over the standard deviation of the differences of points, or of the runs (seeds), or "
     "matched-pairs rank-biserial correlation (wilcoxon)",
     "superiority": "share of points, of pairs of runs (seeds) or of data sets on which the first is better, ties "

@@ -20,6 +20,7 @@ from dreval._check_arrays import check_finite, check_numeric
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, InputError
 from dreval.evaluation.score import score
+from dreval.geometry.geodesics import with_geodesics
 from dreval.inference.intervals import ROUNDING
 from dreval.inference.permutation import Scheme, permutation_null, split_scheme
 from dreval.inference.rerun_input import check_can_rerun, open_case
@@ -83,7 +84,8 @@ def assert_not_worse(
     n_neighbors : int or "auto", default "auto"
         Number k of neighbors of the measure.
     metric : str, default "euclidean"
-        Distance in the data, as in ``Evaluation``.
+        Distance in the data, as in ``Evaluation``, and of the methods that have one. Embeddings are compared by
+        Euclidean distances, whatever it is.
     labels : (n,) array, column of X by name, or path, optional
         Class of each point, for measures of labels and supervised methods.
     n_jobs : int, optional
@@ -148,7 +150,7 @@ def assert_not_worse(
     r = check_int(n_replicates, "n_replicates", low=2)
     stored = _stored_values(reference)
     alpha = _check_alpha(alpha, r, r if stored is None else len(stored.values))
-    case = _open_case(X, measure, n_components, n_neighbors, metric, labels, random_state)
+    case = _open_case(X, measure, n_components, n_neighbors, metric, labels, random_state, margin)
     with Runner(n_jobs=n_jobs) as runner:
         runs = _run_values(case, method, "method", r, runner)
         reference_runs = stored or _run_values(case, reference, "reference", r, runner)
@@ -243,13 +245,20 @@ class _Values(NamedTuple):
 
 
 def _open_case(
-    X: Any, measure: Any, n_components: Any, n_neighbors: Any, metric: str, labels: Any, random_state: Any
+    X: Any,
+    measure: Any,
+    n_components: Any,
+    n_neighbors: Any,
+    metric: str,
+    labels: Any,
+    random_state: Any,
+    margin: float = 0.0,
 ) -> _Case:
     """Check the data and the settings, before any method is run, and return them."""
     with _renamed({"data": "X"}):
         data = as_data(X, labels=labels, metric=metric)
     warn_of_guesses(data.notes, {"data": "X"})
-    data = replace(data, notes=())
+    data = replace(with_geodesics(data), notes=())
     ks, is_single = check_k(n_neighbors, data.n)
     if not is_single:
         raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Pass one number.")
@@ -265,8 +274,9 @@ def _open_case(
             raise InputError("measure", "must have a value for each embedding", received, hint)
         if "labels" in card.needs and data.labels is None:
             raise InputError("labels", f"must be given for {card.name}", "none", "Pass the class of each point.")
+        card.check_margin(margin, "margin")
         trial = stream(root, "trial of the measure").normal(size=(data.n, d or 2))
-        score(data, trial, card.name, n_neighbors=ks[0])
+        score(data, trial, card.name, n_neighbors=ks[0], metric=data.metric)
     return _Case(data, card.name, d, ks[0], root)
 
 
@@ -319,7 +329,7 @@ def _splits(r: int, n_reference: int) -> Scheme:
 
 def _score(data: Data, measure: str, k: int, _: FloatArray, Y: FloatArray) -> dict[str, float]:
     """Return the value of one run."""
-    return {"value": score(data, Y, measure, n_neighbors=k)}
+    return {"value": score(data, Y, measure, n_neighbors=k, metric=data.metric)}
 
 
 def _run_values(case: _Case, source: Any, role: str, r: int, runner: Runner, argument: str = "") -> _Values:

@@ -16,6 +16,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 from scipy.sparse import csr_matrix
+from sklearn.neighbors import kneighbors_graph
 
 import dreval
 from dreval import testing
@@ -97,6 +98,33 @@ def test_a_method_is_not_worse_than_itself_and_noise_is() -> None:
         assert_not_worse(Drawn(1.5), Drawn(0.3), X, n_replicates=5, margin=0.01)
     assert_not_worse(Drawn(1.5), Drawn(0.3), X, n_replicates=5, margin=0.1)
     assert_not_worse(Drawn(0.3), Drawn(1.5), X, n_replicates=5, margin=0.0)
+
+
+@pytest.mark.parametrize("metric", ["cosine", "correlation", "geodesic"])
+def test_the_metric_is_that_of_the_data(metric: str) -> None:
+    """The values are those of ``score`` with this metric; the embeddings are compared by Euclidean distances."""
+    noisy = Drawn(0.0)
+    values = replicate_values(noisy, X, n_replicates=2, metric=metric)
+    assert values == pytest.approx(dreval.score(X, X[:, :2], "trustworthiness", metric=metric), abs=1e-12)
+    assert_not_worse(noisy, noisy, X, n_replicates=5, metric=metric, margin=0.0)
+    with pytest.raises(AssertionError):
+        assert_not_worse(Drawn(3.0), noisy, X, n_replicates=5, metric=metric, margin=0.01)
+
+
+def test_methods_of_a_network_or_of_lists_are_refused() -> None:
+    """No method can be run on them: the error names the method or the metric."""
+    graph = kneighbors_graph(X, 12, mode="distance")
+    with pytest.raises(UndefinedMeasure, match="`method` must be coordinates where the data are a network"):
+        replicate_values("pca", graph.maximum(graph.T), n_replicates=2, metric="geodesic")
+    with pytest.raises(DrevalError, match="neighbors"):
+        replicate_values("pca", graph, n_replicates=2, metric="neighbors", n_neighbors=5)
+
+
+def test_a_margin_that_no_loss_exceeds_is_refused() -> None:
+    """The range of the measure is named, before a method is run."""
+    with pytest.raises(InputError, match="`margin` must be below 1: trustworthiness is from 0 to 1"):
+        assert_not_worse("pca", "pca", X, margin=1.5)
+    assert_not_worse("pca", "pca", X, margin=0.99)
 
 
 def test_lower_is_better_where_the_measure_says_so() -> None:

@@ -10,6 +10,7 @@ import argparse
 import os
 import sys
 import textwrap
+import traceback
 import warnings
 from collections.abc import Callable, Sequence
 from contextlib import suppress
@@ -135,8 +136,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     options.command = list(sys.argv[1:] if arguments is None else arguments)
     if hasattr(sys.stdout, "reconfigure"):  # a name that the terminal cannot encode must not stop the output
         sys.stdout.reconfigure(errors="backslashreplace")
-    if os.environ.get("DREVAL_DEBUG", "0") not in ("", "0"):
-        return _run(options)
     try:
         with _InternalErrors():
             return _run(options)
@@ -166,17 +165,24 @@ def _flags(options: Any) -> dict[str, str]:
 
 
 class _InternalErrors:
-    """A context in which an internal error ends with a message and its exit code instead of a traceback."""
+    """A context in which an internal error ends with a message and its exit code instead of a traceback.
+
+    With DREVAL_DEBUG=1 the traceback of every error is printed first; the exit code is the same.
+    """
 
     def __enter__(self) -> None:
         return None
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: Any) -> None:
+        debugs = os.environ.get("DREVAL_DEBUG", "0") not in ("", "0")
+        if debugs and error is not None and not isinstance(error, SystemExit):
+            with usable_stderr(), suppress(OSError):
+                traceback.print_exception(error)
         if not isinstance(error, Exception) or isinstance(error, DrevalError | OSError | MemoryError):
             return
         reason = " ".join(f"{type(error).__name__}: {error}".split())
         _print_error(f"internal error of dreval, not of its input ({reason})")
-        _print_error("set DREVAL_DEBUG=1 to see the traceback; please report it")
+        _print_error("please report it" if debugs else "set DREVAL_DEBUG=1 to see the traceback; please report it")
         raise SystemExit(ExitCode.DEFECT) from None
 
 

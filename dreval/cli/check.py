@@ -54,7 +54,7 @@ seeds, use dreval.testing.assert_not_worse in a test suite.
 
 EVALUATION = "dreval.evaluation.evaluation:Evaluation"
 VARIABLES = ("labels", "batch", "groups", "latent", "ids", "header", "layer", "use_rep")
-SETTINGS = ("n_neighbors", "metric", "anchors", "random_state", "n_jobs")
+SETTINGS = ("n_neighbors", "metric", "graph_neighbors", "embedding_metric", "anchors", "random_state", "n_jobs")
 DEFAULT_MEASURE = "trustworthiness"
 SEED = 0  # a gate gives the same verdict whenever it is repeated
 
@@ -123,9 +123,9 @@ def _check(options: Any, say: Printer) -> int:
     gate = check_gate(results, margin, options.conf_level)
     gate = replace(gate, comparison=with_command(gate.comparison, options))
     if options.json:
-        recipe = {**gate.comparison.recipe, "margin": margin}
         notes = [row for table in gate.notes for row in plain_notes(table)]
-        say(json_text({"verdict": gate.verdict, "checks": gate.table, "recipe": recipe, "notes": notes}))
+        document = {"verdict": gate.verdict, "checks": gate.table, "recipe": gate.comparison.recipe, "notes": notes}
+        say(json_text(document))
     else:
         say(str(gate_summary(gate, (options.new, options.against), options.fail_if, options.full)))
     write_files(gate.comparison, options, say, "comparison")
@@ -159,4 +159,7 @@ def _measures_and_margins(options: Any) -> tuple[list[str], dict[str, float]]:
         if differing := [name for name in (*measures, *margin) if (name in measures) != (name in margin)]:
             hint = "Leave --measure out: the margins name the measures."
             raise InputError("--margin", "must have a margin for each measure, and no other", differing[0], hint)
-    return measures, margins_by_measure(margin, measures)
+    try:
+        return measures, margins_by_measure(margin, measures)
+    except DrevalError as error:
+        raise error.named({f"margin[{name!r}]": "--margin" for name in measures}) from error

@@ -180,7 +180,10 @@ def margins_by_measure(margin: float | Mapping[str, float], measures: Sequence[s
         margin = {measures[0]: margin}
     for name in margin:
         MEASURES.check_run(name, measures, "margin")
-    return {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
+    margins = {name: check_float(value, f"margin[{name!r}]", low=0.0) for name, value in margin.items()}
+    for name in (name for name in margins if name in MEASURES):  # a file may have measures of another version
+        MEASURES.card(name).check_margin(margins[name], f"margin[{name!r}]")
+    return margins
 
 
 def _map_pairs(pairs: pd.DataFrame, groups: Sequence[Sequence[str]]) -> list[tuple[str, str]]:

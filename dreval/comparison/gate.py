@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pandas as pd
@@ -82,7 +82,11 @@ def check_gate(results: Results, margins: Mapping[str, float], conf_level: float
         if row["se"] == 0 and row["statistic"] == 0:  # equal values, whichever point is left out
             row |= {"conf_low": row["difference"], "conf_high": row["difference"]}
         rows.append({**row, "verdict": _verdict(row)})
-    return Gate(comparison, pd.DataFrame(rows, columns=list(COLUMNS)))
+    gate = Gate(comparison, pd.DataFrame(rows, columns=list(COLUMNS)))
+    verdicts = gate.table["verdict"].replace(MISSING, "")
+    pairs = comparison.pairs.assign(margin=gate.table["margin"], equivalence=verdicts)
+    recipe = {**comparison.recipe, "margin": dict(margins), "verdict": gate.verdict}
+    return replace(gate, comparison=replace(comparison, pairs=pairs, recipe=recipe))
 
 
 def _verdict(row: Mapping[str, Any]) -> str:

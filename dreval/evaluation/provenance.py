@@ -267,7 +267,7 @@ def unreduced_notes(data: Data, embedded: Mapping[str, FloatArray], reference: C
     """Return notes on embeddings that are the data (``reference``), or have at least as many columns."""
     notes = [note("data.reference", names=reference, count=len(reference))] if reference else []
     columns = data.p
-    if columns is not None:
+    if columns is not None and data.embedding_metric != "precomputed":  # distances have a column for each point
         names = tuple(name for name, Y in embedded.items() if Y.shape[1] >= columns and name not in reference)
         notes += [note("data.not_reduced", names=names, count=len(names), columns=columns)] if names else []
     return notes

@@ -251,11 +251,10 @@ def _evaluate_measure(
     name: str, view: View, task: MeasureTask, tasks: Sequence[MeasureTask], ci: str | None, root: int, level: float
 ) -> EmbeddingOutcome:
     """Compute the row or the curve of one measure; an error becomes a row with its reason."""
-    if reason := _missing_variable(task, view):
+    if reason := _missing_part(task, view):
         return EmbeddingOutcome(rows=(missing_row(name, task, reason),))
     try:
         task.card.check_metric(view.metric)
-        task.card.check_embedding_metric(view.embedding_metric)
         if task.card.curve:
             return EmbeddingOutcome(curves=(curve_of(name, view, task, ci, root, level),))
         return _measure_outcome(name, view, task, ci, root, level)
@@ -273,8 +272,10 @@ def _bounded_row(name: str, view: View, task: MeasureTask, error: DrevalError) -
     return replace(missing_row(name, task, note("lists.bounds", length=view.list_length)), ties=bounds)
 
 
-def _missing_variable(task: MeasureTask, view: View) -> Note | None:
-    """Return the reason if the view has no labels, latent variables or batches that the measure needs."""
+def _missing_part(task: MeasureTask, view: View) -> Note | None:
+    """Return the reason if the view lacks what the measure needs: labels, latent variables, batches, coordinates."""
+    if view.embedding_metric != "euclidean" and not task.card.uses_embedding_metric:
+        return note("embedding_metric.undefined", metric=view.embedding_metric)
     for variable, values in view.variables().items():
         if variable in task.card.needs and values is None:
             return note(f"{variable}.none", way=f"{variable}= to Evaluation")
@@ -305,12 +306,11 @@ def value_rows(name: str, view: View, tasks: Sequence[MeasureTask]) -> Embedding
     """
     rows = []
     for task in tasks:
-        if reason := _missing_variable(task, view):
+        if reason := _missing_part(task, view):
             rows.append(missing_row(name, task, reason))
             continue
         try:
             task.card.check_metric(view.metric)
-            task.card.check_embedding_metric(view.embedding_metric)
             measured = view_for_measure(task, view)
             row = _value_row(name, measured, task)[0]
         except DrevalError as error:
@@ -566,6 +566,8 @@ def _algorithm_row(
     option, since a method may limit it.
     """
     task = _with_recorded_settings(task, source)
+    if data.embedding_metric != "euclidean" and not task.card.uses_embedding_metric:
+        return missing_row(source.name, task, note("embedding_metric.undefined", metric=data.embedding_metric)), {}
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
@@ -574,7 +576,6 @@ def _algorithm_row(
             options.setdefault(name, value)
     try:
         task.card.check_metric(data.metric)
-        task.card.check_embedding_metric(data.embedding_metric)
         result = task.function(data, source, random_state=root, **options)
     except DrevalError as error:
         is_option = error.argument in options and error.argument != "n_components"

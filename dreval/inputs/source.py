@@ -680,7 +680,8 @@ def coordinate_source(
         distances = read_distances(table, data, argument, ids)
         return CoordinateSource(name, distances.values, notes=distances.notes)
     coordinates = read_coordinates(table, data, argument, ids)
-    check_columns(coordinates.values, argument)
+    if data.embedding_metric == "euclidean":  # vectors of text and the like may have more columns
+        check_columns(coordinates.values, argument)
     notes = (*coordinates.notes, *embedding_notes(coordinates.one_place, argument))
     return CoordinateSource(name, coordinates.values, sha256=coordinates.sha256, notes=notes)
 

@@ -185,7 +185,10 @@ def check_columns(points: Any, argument: str) -> None:
     """Check that an embedding has at most as many columns as rows."""
     n, d = points.shape
     if d > n:
-        hint = "Transpose it: rows are points, columns are components."
+        hint = (
+            "Transpose it: rows are points, columns are components. Vectors with more columns, as those of texts, need "
+        )
+        hint += "another embedding_metric, such as 'cosine'."
         raise InputError(argument, "must not have more columns than rows", f"{n} rows and {d} columns", hint)
 
 

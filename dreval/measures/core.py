@@ -364,12 +364,13 @@ class MeasureCard(Card):
         hint = f"{self.name}(..., ties='bounds') returns bounds. " * (self.list_bounds is not None) + LISTS_HINT
         raise UndefinedMeasure("metric", requirement, f"lists of {length} or more of {view.n - 1} neighbors", hint)
 
-    def check_embedding_metric(self, metric: str) -> None:
-        """Raise an error where the measure reads coordinates of the embedding, which only "euclidean" has."""
-        if metric != "euclidean" and not self.uses_embedding_metric:
-            requirement = f"must be 'euclidean' for {self.name}, which reads the coordinates of the embedding"
-            hint = "Leave it out, or choose a measure of ranks or distances, such as trustworthiness."
-            raise UndefinedMeasure("embedding_metric", requirement, repr(metric), hint)
+    def check_margin(self, margin: float, argument: str) -> None:
+        """Raise an error for a margin that no difference of two values of the measure can exceed."""
+        low, high = self.bounds
+        if margin >= high - low:
+            requirement = f"must be below {high - low:g}: {self.name} is from {low:g} to {high:g}"
+            hint = "Pass a smaller difference, in the unit of the measure."
+            raise InputError(argument, requirement, f"{margin:g}", hint)
 
     def metric_notes(self, metric: str) -> Notes:
         """Return notes on the parts of the computation that another metric than the Euclidean one does not change."""

@@ -1263,7 +1263,7 @@ class Results(Record):
         Parameters
         ----------
         path : str or path
-            A file, as ``map.parquet``.
+            A name that ends in ``.parquet``.
         embedding : str, optional
             The embedding; it may be left out where one was computed.
         data : optional
@@ -1277,8 +1277,8 @@ class Results(Record):
         Raises
         ------
         InputError
-            If pyarrow is not installed, several embeddings were computed and none is named, it has fewer than two
-            columns, or a loaded result gets no data.
+            If the name has another ending, pyarrow is not installed, several embeddings were computed and none is
+            named, it has fewer than two columns or only distances, or a loaded result gets no data.
 
         Notes
         -----

@@ -66,7 +66,11 @@ VERDICT_TEXTS = {
     "comparison.larger": "no, larger",
     "comparison.equivalence_borderline": "borderline",
     "comparison.equivalence_open": "not shown",
+    "comparison.loss_beyond": "worse",
+    "comparison.loss_undecided": "undecided",
+    "comparison.loss_excluded": "not worse",
 }
+LOSSES = {VERDICT_TEXTS[kind]: kind for kind in VERDICT_TEXTS if kind.startswith("comparison.loss_")}  # of a check
 
 
 def comparison_answers(comparison: Comparison, max_clauses: int | None = None) -> list[Answer]:
@@ -457,7 +461,7 @@ class _Facts:
         for name, rows_of_measure in rows.items():
             for row in rows_of_measure:
                 if row["equivalence"]:
-                    verdicts[verdict_on_margin(row, self.alpha)].append((name, row))
+                    verdicts[verdict_on_margin(self.comparison, row)].append((name, row))
         total = sum(map(len, verdicts.values()))
         if self.has_two or total <= MAX_LISTED_VERDICTS:
             for kind, items in verdicts.items():
@@ -600,8 +604,16 @@ def _limit(p: float) -> str:
     return "1" if p >= 1 else without_zero(f"{math.floor(p * 100) / 100:.2f}" if p >= 0.01 else f"{p:.1g}")
 
 
-def verdict_on_margin(row: Mapping[Any, Any], alpha: float) -> str:
+def verdict_heading(comparison: Comparison) -> str:
+    """Return the heading of verdicts on margins: of a check whether new is worse, else whether two are equivalent."""
+    return "verdict" if "verdict" in comparison.recipe else "equivalent?"
+
+
+def verdict_on_margin(comparison: Comparison, row: Mapping[Any, Any]) -> str:
     """Return the kind of finding of the verdict on one margin."""
+    if "verdict" in comparison.recipe:
+        return LOSSES[row["equivalence"]]
+    alpha = comparison.recipe["alpha"]
     if row["equivalence"] == "equivalent":
         return "comparison.equivalent"
     if row["equivalence"] in ("better", "worse"):

@@ -107,8 +107,12 @@ def embedding_order(comparison: Comparison) -> list[str]:
     """Return the embeddings in the order of a report: by mean ranks over data sets, else by places among the best.
 
     On one data set these are the questions, then the measures, by which no other embedding is significantly better;
-    then the given order. It is an order, not a score.
+    then the given order. It is an order, not a score. An embedding and its baseline are in this order, as the
+    differences from a baseline are.
     """
+    sides = comparison.pairs[["first", "second"]].drop_duplicates()
+    if "baseline" in comparison.recipe and not comparison.families and len(sides) == 1:
+        return [str(name) for name in sides.iloc[0]]
     if comparison.families or "baseline" in comparison.recipe:
         return by_mean_rank(comparison)
     places: dict[str, list[str]] = {}

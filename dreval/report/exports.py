@@ -49,6 +49,7 @@ def flat_values(results: Results, intervals: bool) -> dict[str, float]:
 # MultiQC: custom content in JSON.
 
 MULTIQC_SUFFIX = "_mqc.json"
+ATLAS_SUFFIX = ".parquet"
 SCALES = {"higher": "RdYlGn", "lower": "RdYlGn-rev"}  # of colors, from the worse to the better end
 
 
@@ -103,6 +104,9 @@ def write_atlas(results: Results, path: Any, embedding: str | None, data: Any) -
     from importlib.util import find_spec
 
     path = check_path(path, "path")
+    if path.suffix != ATLAS_SUFFIX:
+        hint = f"Name it map{ATLAS_SUFFIX}."
+        raise InputError("path", f"must end in {ATLAS_SUFFIX}", repr(path.name), hint)
     if find_spec("pyarrow") is None:
         hint = 'Run: pip install "dreval[parquet]"'
         raise InputError("path", "needs pyarrow to write a .parquet file", f"{path.name!r} without pyarrow", hint)
@@ -112,6 +116,9 @@ def write_atlas(results: Results, path: Any, embedding: str | None, data: Any) -
     name = _single_name(results, embedding)
     wide = results.augment(name)
     d = results.embeddings[name].shape[1]
+    if d == 0:
+        hint = "Evaluate the coordinates: Embedding Atlas draws points in the plane."
+        raise InputError("embedding", "must have coordinates", f"{name!r}, of which only distances are known", hint)
     if d < 2:
         hint = "Embedding Atlas draws points in the plane."
         raise InputError("embedding", "must have two columns", f"{name!r} with {d}", hint)

@@ -144,6 +144,45 @@ def test_files_and_formats(capfd: Any) -> None:
     assert "Seed" in full
 
 
+@pytest.mark.parametrize(("new", "margin"), [("bad.npy", "0.005"), ("near.npy", "0.005"), ("near.npy", "0")])
+def test_what_is_saved_has_the_margin_the_verdict_and_the_sign_of_the_check(capfd: Any, new: str, margin: str) -> None:
+    """Table, file, printed file and report: new before old, the change of the check, its margin and its verdict."""
+    margins = f"trustworthiness={margin},stress=0.01"
+    arguments = ("--save", "a.dreval", "--table", "a.csv", "--report", "a.md")
+    document = checks(capfd, new, *arguments, margin=margins)[1]
+    out = call(capfd, "show", "a.dreval")[1]
+    call(capfd, "report", "a.dreval", "-o", "a.html")
+    saved = dreval.load_results("a.dreval")
+
+    assert saved.recipe["verdict"] == document["verdict"]
+    assert saved.recipe["margin"] == {"trustworthiness": float(margin), "stress": 0.01}
+    for table in (saved.pairs, pd.read_csv("a.csv")):
+        for (_, row), expected in zip(table.iterrows(), document["checks"], strict=True):
+            assert row["difference"] == pytest.approx(expected["difference"], abs=1e-12)
+            assert row["margin"] == expected["margin"]
+            assert row["equivalence"] == expected["verdict"]
+    heading = next(line for line in out.splitlines() if "verdict" in line)
+    assert heading.split()[:3] == ["new", "old", "difference"]
+    assert "positive where new is better" in out
+    assert max(map(len, out.splitlines())) <= 80
+    for row in document["checks"]:
+        title = row["measure"].capitalize()
+        line = next(line for line in out.splitlines() if line.startswith((f"{title} ", f"{title} ↓")))
+        assert line.endswith(row["verdict"])
+        assert ("−" in line.split(" to ")[0]) == (row["conf_low"] < -5e-4)
+        assert f"| {row['verdict']} |" in Path("a.md").read_text("utf-8")
+
+
+def test_metrics_of_data_and_embeddings_are_options(capfd: Any) -> None:
+    """``--embedding-metric`` and ``--graph-neighbors`` mean what they mean in ``Evaluation``."""
+    row = checks(capfd, "near.npy", "--metric", "cosine", "--embedding-metric", "cosine")[1]["checks"][0]
+    expected = dreval.score(X, NEAR, "trustworthiness", metric="cosine", embedding_metric="cosine")
+    assert row["new"] == pytest.approx(expected, abs=1e-12)
+    row = checks(capfd, "near.npy", "--metric", "geodesic", "--graph-neighbors", "9")[1]["checks"][0]
+    expected = dreval.score(X, NEAR, "trustworthiness", metric="geodesic", graph_neighbors=9)
+    assert row["new"] == pytest.approx(expected, abs=1e-12)
+
+
 def test_an_embedding_that_fails_ends_with_1(capfd: Any) -> None:
     """The reason is on stderr, and the JSON has no checks."""
     code, out, err = check(capfd, "short.npy")
@@ -181,3 +220,6 @@ def test_margins_are_required_and_checked(capfd: Any) -> None:
     err = check(capfd, "near.npy", "--measure", "stress", margin="trustworthiness=0.01")[2]
     assert "`--margin` must have a margin for each measure, and no other: got stress" in err
     assert check(capfd, "near.npy", margin="0.01%")[0] == 2
+    code, out, err = check(capfd, "near.npy", margin="2")
+    assert (code, out) == (2, "")
+    assert "`--margin` must be below 1: trustworthiness is from 0 to 1: got 2" in err

@@ -20,7 +20,7 @@ from protocol_runs import play, projection
 
 import dreval
 from dreval.cli import _main
-from dreval.cli._main import CommandParser, _parser, main
+from dreval.cli._main import CommandParser, _parser
 from dreval.cli._output import json_text
 
 
@@ -256,7 +256,7 @@ def test_ctrl_c_is_code_130(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    """An internal error is reported in two lines without a traceback; with DREVAL_DEBUG it is raised."""
+    """An internal error is reported in two lines, with DREVAL_DEBUG after the traceback, and the code is the same."""
 
     def fail(*_: Any, **__: Any) -> None:
         raise ZeroDivisionError("by 0")
@@ -268,8 +268,26 @@ def test_a_defect_is_code_3(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     assert err.startswith("dreval: internal error of dreval, not of its input (ZeroDivisionError: by 0)\n")
     assert "Traceback" not in err
     monkeypatch.setenv("DREVAL_DEBUG", "1")
-    with pytest.raises(ZeroDivisionError):
-        main(EVALUATE)
+    code, out, err = run(*EVALUATE)
+    assert (code, out) == (3, "")
+    assert err.startswith("Traceback (most recent call last):\n")
+    assert "\nZeroDivisionError: by 0\ndreval: internal error of dreval" in err
+
+
+def test_a_traceback_changes_no_exit_code(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Wrong input is 2 and an interrupt is 130, with the traceback before the message."""
+    monkeypatch.setenv("DREVAL_DEBUG", "1")
+    code, out, err = run("evaluate", "nofile.csv", "-e", "pca")
+    assert (code, out) == (2, "")
+    assert err.startswith("Traceback")
+    assert err.splitlines()[-1].startswith("dreval: `data` must be an existing file")
+
+    def stop(*_: Any, **__: Any) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("dreval.evaluation.evaluation.Evaluation.run", stop)
+    code, out, err = run(*EVALUATE)
+    assert (code, err.splitlines()[-1]) == (130, "dreval: stopped")
 
 
 def test_insufficient_memory_is_code_2(run: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -111,12 +111,12 @@ def test_anchors_have_the_contributions_of_all_points(precomputed):
     rows, metric = np.arange(3, 80, 7), "precomputed" if precomputed else "cosine"
     Z = DistanceTable.of(cdist(Y, Y, "cosine")) if precomputed else Y
     whole = neighbor_pass(X, {"": Z}, k=6, embedding_metric=metric)[""]
-    for some in (
+    for few in (
         neighbor_pass(X, {"": Z}, k=6, rows=rows, embedding_metric=metric)[""],
         anchored_pass(X, {"": Z}, rows, k=6, embedding_metric=metric)[""],
     ):
         for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank"):
-            np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[rows])
+            np.testing.assert_array_equal(getattr(few, name), getattr(whole, name)[rows])
 
 
 def test_a_part_of_a_table_of_distances_is_the_table_of_the_part():
@@ -190,8 +190,8 @@ def test_the_result_names_the_metric_of_the_embeddings(tmp_path):
     assert "embeddings:" not in str(plain)
     assert "embedding_metric" not in plain.recipe
     assert "embedding_metric='cosine'" in res.recipe["call"]
-    again = dreval.load_results(res.save(tmp_path / "a.dreval"))
-    assert str(again) == str(res)
+    loaded = dreval.load_results(res.save(tmp_path / "a.dreval"))
+    assert str(loaded) == str(res)
     assert "embeddings: cosine" in res.report(tmp_path / "a.html").read_text("utf-8")
     with pytest.raises(InputError, match="must have the same `embedding_metric`"):
         dreval.compare(res, plain)
@@ -205,7 +205,7 @@ def test_what_reads_coordinates_is_missing_with_that_reason():
 
     assert table["value"].isna().tolist() == [True, True, False, True]
     reasons = table["note"][table["value"].isna()]
-    assert reasons.str.contains("`embedding_metric` must be 'euclidean' for ").all()
+    assert reasons.str.contains("not defined under embedding_metric 'cosine'").all()
     with pytest.raises(TypeError, match="embedding_metric"):
         dreval.procrustes_rc(X, Y, embedding_metric="cosine")
     with pytest.raises(UndefinedMeasure):
@@ -236,6 +236,52 @@ def test_embeddings_for_which_the_metric_is_not_defined_are_refused(Y, metric, m
         dreval.Evaluation(X, {"y": Y}, embedding_metric=metric, n_neighbors=5, random_state=0).run("continuity", None)
 
 
+def test_a_default_run_states_once_why_values_are_missing():
+    """All measures that read coordinates have one reason, which blames no argument of the user."""
+    X, Y, labels = _vectors()
+    ev = dreval.Evaluation(X, {"y": Y}, labels=labels, embedding_metric="cosine", n_neighbors=5, random_state=0)
+    res = ev.run(tests=None, ci=None)
+    text = " ".join(str(res).split())
+
+    missing = res.table[res.table["value"].isna()]
+    assert {"procrustes_rc", "knn_accuracy"} <= set(missing["measure"])
+    assert missing["note"].nunique() == 1
+    assert text.count("not defined under embedding_metric 'cosine'") == 1
+    assert "Leave it out" not in text
+    reason = text[text.index("[1]") : text.index("not defined under")]
+    assert all(name in reason for name in ("local shape, free scale", "class accuracy"))
+
+
+def test_vectors_may_have_more_columns_than_there_are_points(tmp_path):
+    """60 vectors of 128 numbers: allowed by cosine, with the value of the function; by Euclidean the cure is named."""
+    X, _, _ = _vectors()
+    wide = np.random.default_rng(4).normal(size=(len(X), 128))
+    ev = dreval.Evaluation(X, {"y": wide}, embedding_metric="cosine", n_neighbors=5, random_state=0)
+    res = ev.run("trustworthiness", None)
+    unit = wide / np.linalg.norm(wide, axis=1, keepdims=True)
+    expected = dreval.trustworthiness(X, cdist(unit, unit, "sqeuclidean"), 5, embedding_metric="precomputed")
+
+    assert res.table["value"].iloc[0] == pytest.approx(expected, abs=1e-12)
+    assert dreval.trustworthiness(X, wide, 5, embedding_metric="cosine") == pytest.approx(expected, abs=1e-12)
+    assert dreval.load_results(res.save(tmp_path / "a.dreval")).embeddings["y"].shape == wide.shape
+    with pytest.raises(InputError, match=r"must not have more columns than rows.*embedding_metric, such as 'cosine'"):
+        dreval.trustworthiness(X, wide, 5)
+
+
+def test_distances_are_not_called_unreduced_and_no_map_is_advised():
+    """The columns of distances are points; figures of coordinates raise, and so do files of places."""
+    X, Y, _ = _vectors()
+    ev = dreval.Evaluation(X, {"y": cdist(Y, Y)}, embedding_metric="precomputed", n_neighbors=5, random_state=0)
+    res = ev.run("trustworthiness", None)
+    points = dreval.Evaluation(X, {"y": X + 1}, n_neighbors=5, random_state=0).run("trustworthiness", None, None)
+
+    assert "data.not_reduced" not in set(res.notes["code"])
+    assert '.plot("map")' not in str(res)
+    assert '.plot("map")' in str(points)
+    with pytest.raises(InputError, match="`embedding` must have coordinates: got 'y', of which only distances"):
+        res.to_atlas("map.parquet")
+
+
 @pytest.mark.slow
 def test_results_of_distances_are_printed_drawn_and_saved_without_maps(tmp_path):
     """Figures of coordinates raise an error that says so; the page, the files and the frames have no coordinates."""
@@ -255,7 +301,7 @@ def test_results_of_distances_are_printed_drawn_and_saved_without_maps(tmp_path)
         with pytest.raises(InputError, match="must need no coordinates where embeddings are distances"):
             res.plot(kind)
     res.plot("shepard")
-    again = dreval.load_results(res.save(tmp_path / "a.dreval"))
-    assert str(again) == str(res)
-    assert again.embeddings["y"].shape == (60, 0)
+    loaded = dreval.load_results(res.save(tmp_path / "a.dreval"))
+    assert str(loaded) == str(res)
+    assert loaded.embeddings["y"].shape == (60, 0)
     assert ev.estimate_cost("trustworthiness", None).seconds > 0

@@ -16,6 +16,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import dreval
+from dreval.comparison.gate import check_gate
 from dreval.comparison.tables import attainable_p
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
@@ -30,7 +31,9 @@ CARDLESS = ("first", "second")
 VERDICT_KINDS = {
     "equivalent": {"comparison.equivalent"},
     "better": {"comparison.larger"},
-    "worse": {"comparison.larger"},
+    "worse": {"comparison.larger", "comparison.loss_beyond"},  # of a margin of equivalence, of a check
+    "undecided": {"comparison.loss_undecided"},
+    "not worse": {"comparison.loss_excluded"},
     "not shown": {"comparison.equivalence_open", "comparison.equivalence_borderline"},
 }
 
@@ -335,6 +338,24 @@ def test_findings_on_one_data_set_are_true_and_complete(seed: int, count: int) -
         "comparison.equivalence_borderline",
         "comparison.margin_counts",
     }
+
+
+@pytest.mark.parametrize("measure", ["trustworthiness", "stress"])
+def test_findings_of_a_check_state_its_verdict(measure: str) -> None:
+    """Worse, undecided and not worse, for both directions of a measure, with a margin of 0 too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) * [3, 2, 1, 1]
+    embeddings = {"new": X[:, :2] + rng.normal(size=(60, 2)), "old": X[:, :2]}
+    results = dreval.Evaluation(X, embeddings, n_neighbors=6, random_state=0).run(measure, None)
+    pair = results.compare(["new", "old"], baseline="old").pairs.iloc[0]
+    worse, undecided = -pair["conf_high"] - 1e-3, -pair["difference"]
+    assert worse > 0
+    cases = {0.0: "beyond", worse: "beyond", undecided: "undecided", -pair["conf_low"] + 1e-3: "excluded"}
+    for margin, verdict in cases.items():
+        comparison = check_gate(results, {measure: margin}, 0.95).comparison
+        kinds = {kind for kind in check_findings(comparison) if kind.startswith("comparison.loss_")}
+        assert kinds == {f"comparison.loss_{verdict}"}
+        assert str(comparison.summary())
 
 
 def test_a_printed_comparison_of_five_fits_a_screen() -> None:

@@ -151,6 +151,8 @@ def test_what_the_atlas_cannot_draw_is_refused(tmp_path, monkeypatch):
     res = _results({"a": X[:, :2], "line": X[:, :1]})
     with pytest.raises(InputError, match="must name one of several: got none of 2"):
         res.to_atlas(tmp_path / "map.parquet")
+    with pytest.raises(InputError, match=r"`path` must end in \.parquet: got 'map.csv'"):
+        res.to_atlas(tmp_path / "map.csv", "a")
     with pytest.raises(InputError, match="must have two columns: got 'line' with 1"):
         res.to_atlas(tmp_path / "map.parquet", "line")
     with pytest.raises(UnknownName, match="`embedding` must be a known name: got 'c'"):

@@ -18,6 +18,7 @@ from dreval.report.comparison_findings import (
     CAUTION,
     VERDICT_TEXTS,
     comparison_answers,
+    verdict_heading,
     verdict_on_margin,
 )
 from dreval.report.comparison_view import (
@@ -225,7 +226,8 @@ def _difference_table(
 ) -> Table:
     """Return the values of two embeddings, their difference, and p; margins, and intervals where there is space."""
     alpha, has_margins = comparison.recipe["alpha"], bool(comparison.recipe.get("margin"))
-    has_intervals = is_wide or not has_margins
+    is_check = "verdict" in comparison.recipe
+    has_intervals = is_wide or not has_margins or is_check
     pairs = {name: comparison.of(comparison.pairs, name) for name in measures}
     rows = []
     for name in measures:
@@ -241,15 +243,17 @@ def _difference_table(
                 *(Cell(text, emphasis="best" * best) for text, best in zip(values, better, strict=True)),
                 signed_number(column, sign * row["difference"]),
                 *(["" if math.isnan(ends[0]) else interval_text(column, ends)] * has_intervals),
-                "" if math.isnan(p) else probability(p, alpha),
-                *([_margin_text(row)] * (has_margins and is_wide)),
-                *([Cell(_verdict_text(row, alpha, with_p=is_wide), "text")] * has_margins),
+                *(["" if math.isnan(p) else probability(p, alpha)] * (is_wide or not is_check)),
+                *([margin_text(row, is_check)] * (has_margins and (is_wide or is_check))),
+                *([Cell(_verdict_text(comparison, row, with_p=is_wide), "text")] * has_margins),
             ]
         )
     level = f"{100 * (1 - alpha):g} % interval"
     adjusted = "adjusted p" if comparison.pairs["p_adjusted"].notna().any() else "p"
-    heads = ["", *names, TableColumn("difference"), *([TableColumn(level)] * has_intervals), TableColumn(adjusted)]
-    heads += [TableColumn("margin")] * (has_margins and is_wide) + [TableColumn("equivalent?", "text")] * has_margins
+    heads = ["", *names, TableColumn("difference"), *([TableColumn(level)] * has_intervals)]
+    heads += [TableColumn(adjusted)] * (is_wide or not is_check)
+    heads += [TableColumn("margin")] * (has_margins and (is_wide or is_check))
+    heads += [TableColumn(verdict_heading(comparison), "text")] * has_margins
     lower = "; ↓ lower is better" if any(not column.higher for column in columns.values()) else ""
     foot = f"difference: positive where {names[0]} is better{lower}."
     is_any_better = any(row["better"] for name in measures for row in pairs[name].to_dict("records"))
@@ -269,16 +273,17 @@ def interval_text(column: Column, ends: Sequence[float]) -> str:
     return " to ".join(without_zero(column.format_value(end)) for end in ends)
 
 
-def _margin_text(row: Mapping[str, Any]) -> str:
+def margin_text(row: Mapping[str, Any], is_check: bool) -> str:
+    """Return a margin, of equivalence in both directions; that of a check is one of loss."""
     margin = float(row["margin"])
-    return "" if math.isnan(margin) else f"±{without_zero(f'{margin:g}')}"
+    return "" if math.isnan(margin) else f"{'±' * (not is_check)}{without_zero(f'{margin:g}')}"
 
 
-def _verdict_text(row: Mapping[str, Any], alpha: float, with_p: bool) -> str:
+def _verdict_text(comparison: Comparison, row: Mapping[str, Any], with_p: bool) -> str:
     """Return whether two embeddings are equivalent by one measure, with p."""
     if not row["equivalence"]:
         return ""
-    verdict = verdict_on_margin(row, alpha)
+    verdict, alpha = verdict_on_margin(comparison, row), comparison.recipe["alpha"]
     adjusted = row["p_equivalence_adjusted"]
     p = row["p_equivalence"] if math.isnan(adjusted) else adjusted
     has_p = with_p and verdict != "comparison.larger" and not math.isnan(p)

@@ -17,6 +17,7 @@ from dreval.report._svg import inline_svg
 from dreval.report.comparison_findings import (
     VERDICT_TEXTS,
     comparison_answers,
+    verdict_heading,
     verdict_on_margin,
 )
 from dreval.report.comparison_view import (
@@ -54,6 +55,7 @@ from dreval.report.documents.comparison import (
     comparison_summary,
     interval_text,
     letter_text,
+    margin_text,
     measure_name,
     signed_number,
 )
@@ -176,7 +178,8 @@ def _page_question(comparison: Comparison) -> str:
     """Return the question of the page, with the size of the comparison."""
     count = len(embedding_order(comparison))
     question = "Is one better" if count == 2 else "Which is better than which"
-    question += ", and are they equivalent" * bool(comparison.recipe.get("margin"))
+    has_equivalence = bool(comparison.recipe.get("margin")) and "verdict" not in comparison.recipe
+    question += ", and are they equivalent" * has_equivalence
     n = max((len(family.cells) for family in comparison.families.values()), default=0)
     n_points = int(comparison.recipe.get("n") or 0)
     size = f"{number_word(n).capitalize()} data set{'s' * (n > 1)}" if n else count_noun(n_points, "point")
@@ -357,8 +360,9 @@ def _two_embeddings(
     """Yield values, differences and, where there are margins, equivalence of two embeddings by all measures."""
     has_margins = bool(comparison.recipe.get("margin"))
     pairs = {name: _signed_row(comparison, name, names) for name in columns}
-    units = {name: row["margin"] if has_margins else 1.0 for name, row in pairs.items()}
-    axis = _difference_axis(pairs, units, has_margins)
+    in_margins = _in_margins(comparison)
+    units = {name: row["margin"] if in_margins else 1.0 for name, row in pairs.items()}
+    axis = _difference_axis(pairs, units, in_margins)
     rows: list[list[Any]] = []
     for question, measures in measures_by_question(columns).items():
         rows.append([Cell(question, "text")])
@@ -369,14 +373,14 @@ def _two_embeddings(
     heads = [TableColumn("Measure", "text"), *(TableColumn(short[name], is_name=True) for name in names)]
     heads += [TableColumn(f"← {better[1]}", "drawing", below=f"{better[0]} →"), TableColumn("Difference")]
     heads += [TableColumn("Margin" if has_margins else interval_heading(comparison)), TableColumn("Different?", "text")]
-    heads += [TableColumn("Equivalent?", "text")] * has_margins
+    heads += [TableColumn(verdict_heading(comparison).capitalize(), "text")] * has_margins
     texts = [without_zero(text) for text in plain_numbers(axis.ticks)]
-    unit = "in margins" if has_margins else ""
+    unit = "in margins" if in_margins else ""
     foot = [Cell(""), Cell(""), Cell(""), Cell(axis.axis(texts, "axis of the differences"), "drawing"), Cell(unit)]
     foot += [Cell("")] * (len(heads) - len(foot))
     yield Table("", heads, rows, foot_row=foot, caption="All measures", style="differences", sortable=False)
     marks = [("sig", "significantly different"), ("ns", "not significantly different")]
-    marks += [("zone", "differences within the margin")] if has_margins else []
+    marks += [("zone", "differences within the margin")] if in_margins else []
     yield Marks(marks, _difference_note(comparison, columns, names))
     tested = difference_rows(comparison)
     if tested:
@@ -390,6 +394,11 @@ def _signed_row(comparison: Comparison, name: str, names: Sequence[str]) -> dict
     if row["first"] == names[0]:
         return row
     return {**row, "difference": -row["difference"], "conf_low": -row["conf_high"], "conf_high": -row["conf_low"]}
+
+
+def _in_margins(comparison: Comparison) -> bool:
+    """Return whether differences are drawn in units of the margins: there are some, and none is 0."""
+    return bool(margins := comparison.recipe.get("margin")) and all(margins.values())
 
 
 def _difference_axis(
@@ -438,11 +447,10 @@ def _difference_row(
         has_interval = row["conf_low"] == row["conf_low"]
         interval = interval_text(column, [row["conf_low"], row["conf_high"]]) if has_interval else MISSING_VALUE
         return [*cells, Cell(interval, "number", "soft"), different]
-    margin = "" if math.isnan(row["margin"]) else f"±{without_zero(format(float(row['margin']), 'g'))}"
-    cells += [Cell(margin, "number", "soft"), different]
+    cells += [Cell(margin_text(row, "verdict" in comparison.recipe), "number", "soft"), different]
     if not row["equivalence"]:
         return [*cells, Cell("", "text")]
-    verdict = verdict_on_margin(row, alpha)
+    verdict = verdict_on_margin(comparison, row)
     p = row["p_equivalence"] if math.isnan(row["p_equivalence_adjusted"]) else row["p_equivalence_adjusted"]
     is_clear = row["equivalence"] != "not shown"
     small = [p_text(p, alpha)] if verdict != "comparison.larger" and p == p else []
@@ -453,12 +461,13 @@ def _difference_note(comparison: Comparison, columns: Mapping[str, Column], name
     """Return how to read the table of two embeddings."""
     parts = [f"Line: {interval_heading(comparison)}"]
     has_margins = bool(comparison.recipe.get("margin"))
-    parts[0] += ", in units of the margin of its measure." if has_margins else "."
+    parts[0] += ", in units of the margin of its measure." if _in_margins(comparison) else "."
     lower = "↓ lower is better; " if any(not column.higher for column in columns.values()) else ""
     text = f"{lower}a difference is positive where {names[0]} is better."
     parts.append(text[:1].upper() + text[1:])
-    if has_margins:
+    if has_margins and "verdict" not in comparison.recipe:
         parts.append("Equivalent: two one-sided tests. Not shown: neither equivalent nor larger than the margin.")
+    if _in_margins(comparison):
         pairs = comparison.pairs
         beyond = (pairs["difference"].abs() / pairs["margin"]).max() > MAX_MARGINS
         parts += [f"Differences beyond {MAX_MARGINS} margins are drawn at the end of the axis."] if beyond else []

@@ -587,7 +587,8 @@ def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
     """Return what to call next."""
     if shell:
         return ["--full", "--report page.html"]
-    steps = ['.plot("map")'] if view.computed else []
+    has_map = any(results.embeddings[name].shape[1] for name in view.computed)
+    steps = ['.plot("map")'] if has_map else []
     steps += [f"[{name!r}].out_of_sample" for name in list(results._out_of_sample)[:1]]
     steps += [".compare()"] if comparable(results) else []
     steps += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []

@@ -304,10 +304,9 @@ def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited
         yield f"Differences below {recipe['rope']:g} count as none."
     if recipe.get("margin"):
         margins = [f"{value:g} for {measure_title(name)}" for name, value in dict(recipe["margin"]).items()]
-        yield (
-            f"Equivalence: two one-sided tests{cite('margin')}, with "
-            f"margin{'s' * (len(margins) > 1)} {_first_items(margins, 4, 'margin')}."
-        )
+        by = f"Equivalence: two one-sided tests{cite('margin')}"
+        by = "Verdicts of the check: by the intervals" if "verdict" in recipe else by
+        yield f"{by}, with margin{'s' * (len(margins) > 1)} {_first_items(margins, 4, 'margin')}."
 
 
 def bibtex(record: Results | Comparison) -> str:
@@ -319,7 +318,7 @@ def bibtex(record: Results | Comparison) -> str:
     comparison = read_results(record).comparison if isinstance(record, Results) else record
     if comparison is not None:
         inference_keys += [_adjustment(comparison), *comparison.overall["test"], *comparison.pairs["test"]]
-        inference_keys += ["margin"] if comparison.recipe.get("margin") else []
+        inference_keys += ["margin"] if comparison.recipe.get("margin") and "verdict" not in comparison.recipe else []
     if isinstance(record, Results):
         table = record.table
         cards += [TESTS.card(name) for name in dict.fromkeys(table["test"]) if name in TESTS]

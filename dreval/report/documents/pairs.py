@@ -10,6 +10,7 @@ import pandas as pd
 
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
+from dreval.report.comparison_findings import verdict_heading
 from dreval.report.comparison_view import (
     PAIR_TITLES,
     against_lead,
@@ -241,6 +242,7 @@ def pair_table(
     alpha, adjusted = comparison.recipe["alpha"], any(not math.isnan(row["p_adjusted"]) for row in rows)
     has_margins, has_verdicts = any(row["equivalence"] for row in rows), len({row["mark"] for row in rows}) > 1
     has_intervals = any(row["conf_low"] == row["conf_low"] for row in rows)
+    sizes = {} if "verdict" in comparison.recipe else dict.fromkeys(("better", "worse"), "larger")
     cells = []
     for row in rows:
         column, has_interval = columns[row["name"]], row["conf_low"] == row["conf_low"]
@@ -269,8 +271,7 @@ def pair_table(
                     )
                 ]
                 * has_verdicts,
-                *[Cell(row["equivalence"].replace("better", "larger").replace("worse", "larger"), "text")]
-                * has_margins,
+                *[Cell(sizes.get(row["equivalence"], row["equivalence"]), "text")] * has_margins,
             ]
         )
     numbers = ["Difference", *[interval_heading(comparison).capitalize()] * has_intervals]
@@ -278,7 +279,7 @@ def pair_table(
     heads = [Column("Measure", "text"), Column("Better", "name"), Column("Other", "name")]
     heads += [*(Column(text, "number", below="two-sided" * (text == "p alone")) for text in numbers)]
     heads += [*[Column("Different?", "text")] * has_verdicts]
-    heads += [Column("Equivalent?", "text")] * has_margins
+    heads += [Column(verdict_heading(comparison).capitalize(), "text")] * has_margins
     return Table("", heads, cells, header=1, caption=caption, wide=False)
 
 
