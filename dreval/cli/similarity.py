@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,7 +11,7 @@ from dreval.cli._arguments import add_arguments, pairs
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, with_command, write_files
 from dreval.errors import DrevalError, InputError
-from dreval.inputs.kinds import stem_of
+from dreval.inputs.kinds import distinct_names, split_member
 from dreval.records.similarity import KINDS
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     )  # fmt: skip
     add_arguments(parser, FUNCTION, ARGUMENTS, **SHELL)
     add_files(parser, "similarity", "KIND", f"of this kind: {', '.join(KINDS)}")
-    add_formats(parser, "recipe, table, maxima, curve, moved (of two files), notes")
+    add_formats(parser, "recipe, table, maxima, curve, moved (of two files), notes", has_paper=False)
 
 
 def _similarity(options: Any, say: Printer) -> int:
@@ -76,8 +77,11 @@ def _similarity(options: Any, say: Printer) -> int:
         raise InputError("representations", "must be two files or more", f"{len(paths)}", hint)
     arguments = {name: getattr(options, name) for name in (*ARGUMENTS, "metric")}
     progress = False if options.quiet or options.json else None
-    names = [stem_of(path) for path in paths]
-    names = names if len({*names}) == len(names) else paths
+    tables = [(os.path.realpath(file), member) for file, member in map(split_member, paths)]
+    if repeated := [path for path, table in zip(paths, tables, strict=True) if tables.count(table) > 1]:
+        received = f"{repeated[0]!r} twice" if repeated[0] == repeated[1] else f"{repeated[0]!r} and {repeated[1]!r}"
+        raise InputError("representations", "must be different files", received, "Name each file once.")
+    names = distinct_names(paths)
     inputs = paths if len(paths) == 2 else [dict(zip(names, paths, strict=True))]
     labels = {f"A[{name!r}]": path for name, path in zip(names, paths, strict=True)} | {"A": paths[0], "B": paths[1]}
     try:
