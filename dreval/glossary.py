@@ -63,6 +63,8 @@ UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
 PAPER_PARTS = ("results", "methods")
 TEXT_FORMS = ("text", "markdown", "latex")
 
+SIMILARITY_FIGURES = ("matrix", "items", "curve")  # kinds of figures of ``representation_similarity``
+
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",
     "embedding": "name of the embedding",

@@ -16,6 +16,7 @@ from dreval._random import root_seed, stream
 from dreval.analyses._analysis import analysis
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.distances import take
+from dreval.geometry.ranks import nearest_rank_limits
 from dreval.geometry.similarity import LOWER_IS_BETTER, SIMILARITIES, Pair, Representation
 from dreval.inference.intervals import jackknife_interval
 from dreval.inference.permutation import (
@@ -29,7 +30,8 @@ from dreval.inference.permutation import (
     upper_threshold,
 )
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.kinds import is_path, stem_of
+from dreval.inputs.files import unpack
+from dreval.inputs.kinds import distinct_names, is_path
 from dreval.inputs.variables import align
 from dreval.records.notes import Note, Notes, join_notes, note
 from dreval.records.provenance import provenance, reproducing_call
@@ -41,7 +43,6 @@ MAX_ITEMS_WITHOUT_ANCHORS = 3000  # up to which "auto" takes all items
 ANCHORS = 2000  # that "auto" takes of more items
 CURVE = (1, 2, 3, 5, 7, 10, 15, 20, 30, 50, 70, 100)  # numbers of neighbors of the curve
 BOUNDS = {"overlap": (0.0, 1.0), "cka": (-1.0, 1.0), "rsa": (-1.0, 1.0), "procrustes": (0.0, 1.0)}
-BOUNDS["imbalance"] = (0.0, 2.0)
 CLOSED_CHANCE = {"cka": 0.0, "rsa": 0.0, "imbalance": 1.0}  # expected values of permuted items
 OF_ANCHORS = ("rsa", "imbalance")
 
@@ -93,9 +94,9 @@ def representation_similarity(
     ----------
     A, B : (n, p) and (n, q) array, DataFrame, sparse matrix or path, or dict of these by name
         Representations of the same items, with any numbers of columns. Row names or ``ids`` on both sides match the
-        items; without them the order counts. With a dict as A alone all pairs are compared; with dicts on both sides
-        each representation of A with each of B (the layers of two models). With n x n distances use
-        ``metric="precomputed"``.
+        items; without them the order counts. Two paths are named after their files. With a dict as A alone all pairs
+        are compared; with dicts on both sides each representation of A with each of B (the layers of two models). With
+        n x n distances use ``metric="precomputed"``.
     measures : "all" or list of str, default "all"
         Of "overlap", "cka", "rsa", "procrustes", "imbalance".
     n_neighbors : int or "auto", default "auto"
@@ -103,12 +104,14 @@ def representation_similarity(
     metric : str, pair of str or dict of str, default "euclidean"
         "euclidean", "cosine", "correlation" or "precomputed": for all, for A and B, or for each name. Kernels are inner
         products of the rows that the metric compares: for "cosine" of rows of norm 1, for "correlation" of centered
-        ones, for "precomputed" minus half the squared distances. Procrustes compares the same rows.
+        ones, for "precomputed" minus half the squared distances. Procrustes compares the same rows; it has no value
+        where a side is "precomputed".
     ids : array-like or str, optional
-        Names of the items in the order of all representations, or the name of the column that has them in each.
+        Names of the items in the order of all representations, or the name of the column that has them in each. A
+        table whose row names are the same ids in another order is matched by them, with a note; for A that is an error.
     groups : (n,) array, column of A by name, or path, optional
         Items that belong together (documents, speakers): items are permuted within groups only. There are then no
-        intervals, which take the items as independent.
+        intervals, which take the items as independent. A named column is a coordinate of no representation.
     anchors : int, "auto" or None, default "auto"
         Number m of random items whose distances and ranks among all items are used by RSA and imbalance. "auto": all
         of up to 3000 items, 2000 of more; None: all, with n^2 memory.
@@ -155,17 +158,21 @@ def representation_similarity(
     :math:`p = (b + 1) / (m + 1)` for b of m permutations with a similarity that is at least as large. With the
     similarity s (1 minus the value where lower is better) and the :math:`\lceil (1 - \alpha)(m + 1) \rceil`-th smallest
     :math:`\tau` of s and its permuted values, the calibrated score is :math:`\max(0, (s - \tau) / (1 - \tau))`:
-    positive if and only if :math:`p \le \alpha`. Of several pairs ``maxima`` has the same for the largest similarity,
-    whose null distribution is that of the maximum over the pairs, and ``p_adjusted`` compares each pair with it. With A
-    and B the same permutation applies to all pairs; within a dict each representation has its own permutation, so that
-    the maximum has its level if all representations are independent of each other. With anchors, permutations map
-    anchors to anchors: p stays exact.
+    positive if and only if :math:`p \le \alpha`. It is 1 for equal representations, but for imbalance, whose best value
+    is 2/n, :math:`(1 - 2/n - \tau) / (1 - \tau)`: about .6 for 8 items and .96 for 60. Of several pairs ``maxima`` has
+    the same for the largest similarity, whose null distribution is that of the maximum over the pairs, and
+    ``p_adjusted`` compares each pair with it. With A and B the same permutation applies to all pairs; within a dict
+    each representation has its own permutation, so that the maximum has its level if all representations are
+    independent of each other. With anchors, permutations map anchors to anchors: p stays exact.
 
     *Intervals* are those of the jackknife over items, or over anchors. Values without each item are exact for overlap,
     CKA and imbalance, and of first order for RSA of more than 200 items and Procrustes of many columns. Variances of
     measures of neighbors are too large rather than too small (Efron and Stein 1981): in 400 simulations of 80 items
     95 % intervals of CKA, RSA and Procrustes held the mean value in .94 to .98, of overlap and imbalance in .99, with
     standard errors 1.4 to 1.7 times those of the simulations.
+
+    *Ties* in distance (equal up to rounding) are broken by row number in the neighbors and ranks of both sides, with a
+    note. Overlap, imbalance and moved items then depend on the order of the items; RSA uses mid-ranks.
 
     *Ranges.* Overlap 0 to 1, chance k / (n - 1). CKA and RSA -1 to 1, chance 0. Procrustes 0 (equal) to 1, imbalance
     2/n (nearest neighbors stay nearest) to 2 - 2/n, chance 1.
@@ -214,6 +221,8 @@ def representation_similarity(
         bar.set_description("permutations")
         bar.reset(total=-(settings.n_resamples // -CHUNK))
         joint = _permute(pairs, sides, settings, codes, chosen, bar.update)
+    if any(side.has_ties for side in prepared.values()):
+        notes.append(note("ties.index"))
     if codes is not None:
         notes.append(note("similarity.groups", count=int(codes.max()) + 1))
     comparison = _Comparison(pairs, joint, settings, has_groups=codes is not None)
@@ -223,9 +232,7 @@ def representation_similarity(
     arguments |= {"n_resamples": n_resamples, "alpha": alpha, "conf_level": conf_level, "random_state": settings.root}
     passed = [*SIDES[: len(sides)]]
     passed += [f"{name}={name}" for name, value in (("ids", ids), ("groups", groups)) if value is not None]
-    call = reproducing_call(
-        "dreval.representation_similarity", [*SIDES[: len(sides)], *passed], arguments, representation_similarity
-    )
+    call = reproducing_call("dreval.representation_similarity", passed, arguments, representation_similarity)
     return RepresentationSimilarity(
         table=comparison.table(),
         maxima=comparison.maxima(),
@@ -293,19 +300,16 @@ def _read_sides(
     read: list[dict[str, Data]] = []
     notes: list[Note] = []
     first: Data | None = None
+    reference: _Reference | None = None
     for label, side in zip(SIDES, sides, strict=False):
         read.append({})
         for name, value in side.items():
             argument = label if value is (A, B)[label == "B"] else f"{label}[{name!r}]"
             try:
-                data = as_data(value, ids=ids, groups=groups if first is None else None, metric=metrics[name])
+                data, reference, row_notes = _read(value, ids, groups, metrics[name], reference, argument)
             except DrevalError as error:
                 raise error.named({"data": argument}) from error
-            data_notes: Notes = tuple(item.named({"data": argument}) for item in data.notes)
-            if first is not None:
-                data, row_notes = _in_order_of(first, data, argument)
-                data_notes = (*data_notes, *row_notes)
-            notes += data_notes
+            notes += [*(item.named({"data": argument}) for item in data.notes), *row_notes]
             read[-1][name] = data
             first = data if first is None else first
     vector = None if first is None or first.groups is None else first.groups.codes
@@ -313,15 +317,16 @@ def _read_sides(
 
 
 def _named(value: Any, label: str, other: Any) -> dict[str, Any]:
-    """Return representations by name: those of a dict; of a single one the stem of its file, or A or B."""
+    """Return representations by name: those of a dict; of a single one the name of its file, or A or B."""
     if isinstance(value, Mapping):
         if not value or not all(isinstance(name, str) and name for name in value):
             hint = "Name each representation by a text."
             raise InputError(label, "must be representations by name", describe(value), hint)
         return dict(value)
-    stems = [stem_of(item) if is_path(item) else None for item in (value, other)]
-    is_distinct = stems[0] is not None and stems[0] != stems[1]
-    return {stems[0] if is_distinct and stems[0] else label: value}
+    if not is_path(value):
+        return {label: value}
+    names = distinct_names([value, other] if is_path(other) else [value])
+    return {names[0] if len({*names}) == len(names) else label: value}
 
 
 def _metrics(metric: Any, sides: Sequence[Mapping[str, Any]]) -> dict[str, str]:
@@ -342,13 +347,54 @@ def _metrics(metric: Any, sides: Sequence[Mapping[str, Any]]) -> dict[str, str]:
     return {name: check_one_of(chosen, METRICS, "metric", aliases=True) for name, chosen in by_name.items()}
 
 
-def _in_order_of(first: Data, data: Data, argument: str) -> tuple[Data, Notes]:
-    """Return a representation with its items in the order of the first, matched by ids or row names, and notes."""
-    order, notes = align(data.n, data.ids, first, argument, ids_given=data.ids_given, reserve=data.reserve)
+@dataclass(frozen=True)
+class _Reference:
+    """The items of the first representation, by which the others are matched, and whether its column has the groups."""
+
+    data: Data
+    rows: Data  # with the names that other row names are compared with
+    has_groups: bool
+
+
+def _read(
+    value: Any, ids: Any, groups: Any, metric: str, first: _Reference | None, argument: str
+) -> tuple[Data, _Reference, Notes]:
+    """Return a representation with its items in the order of the first, the reference of the next, and notes.
+
+    A vector of ids names the items in this order. Row names of a table are names of the items, too: they are compared
+    with the ids, or with the row names of the first if those are no ids.
+    """
+    is_vector = ids is not None and not isinstance(ids, str | int)
+    is_name = isinstance(groups, str | int)
+    raw = unpack(value, "data", sparse=True) if is_vector or is_name else None
+    names = raw.index if is_vector and raw is not None else None
+    tables = () if raw is None or not is_name else (raw, raw.extra)
+    has_column = str(groups) in {str(column) for table in tables if table is not None for column in table.columns}
+    if first is None:
+        data = as_data(value, ids=ids, groups=groups, metric=metric)
+        rows = data
+        if names is not None and data.ids is not None:
+            if not names.map(str).isin(data.ids.map(str)).any():
+                rows = replace(data, ids=names, ids_given=False)
+            elif align(data.n, names, data, argument)[0] is not None:
+                requirement, hint = "must be in the order of the rows", "Leave `ids` out, or pass the row names of `A`."
+                raise InputError("ids", requirement, "the row names of `A` in another order", hint)
+        return data, _Reference(data, rows, has_column), ()
+    column = groups if has_column and first.has_groups else None
+    data = as_data(value, ids=ids if names is None else None, groups=column, metric=metric)
+    rows = first.data if names is None else first.rows
+    order, notes = align(data.n, data.ids, rows, argument, ids_given=data.ids_given, reserve=data.reserve)
+    order = np.arange(data.n) if order is None else order
+    if data.groups is not None and first.data.groups is not None:
+        groups_here, groups_first = data.groups.values[order], first.data.groups.values
+        if len(differing := np.flatnonzero(groups_here.astype(str) != groups_first.astype(str))):
+            row = int(differing[0])
+            received = f"{groups_first[row]!s} in `A` and {groups_here[row]!s} in `{argument}` in row {row} of `A`"
+            raise InputError("groups", "must be the same in all tables", received, "Remove one of the columns.")
     notes = tuple(item.with_values(data="`A`") for item in notes)
-    if order is None:
-        return data, notes
-    return replace(data, table=take(data.X, order, data.metric)), notes
+    if (order == np.arange(data.n)).all():
+        return data, first, notes
+    return replace(data, table=take(data.X, order, data.metric)), first, notes
 
 
 def _single_k(n_neighbors: Any, n: int) -> int:
@@ -389,6 +435,10 @@ def _permute(
     parts = np.zeros(n, np.int64) if codes is None else 2 * codes.astype(np.int64)
     parts[anchors] += len(anchors) < n
     classes = np.unique(parts, return_inverse=True)[1]
+    if classes.max() == n - 1:
+        among = " with anchors" if len(anchors) < n else ""
+        hint = "Pass groups that items share, or leave `groups` out; there is nothing to permute within them."
+        raise InputError("groups", f"must have two items in some group{among}", "one item in each", hint)
     scheme = make_scheme("within", classes, n) if classes.any() else Scheme("free", n)
     names = list(sides[0])
     factors = len(names) - 1 if len(sides) == 1 else 1
@@ -448,7 +498,7 @@ class _Comparison:
                 first, second, measure = listed[place]
                 row = {"first": first, "second": second, "measure": measure}
                 row |= self._cells(pair, measure, self.joint.largest([place]), largest[measure])
-                rows.append(row | self._interval(measure, row["value"], without.get(column)))
+                rows.append(row | self._interval(measure, row["value"], pair.first.n, without.get(column)))
                 place += 1
         return similarity_table(rows)
 
@@ -481,12 +531,13 @@ class _Comparison:
             calibrated = min(max(0.0, (null.observed - tau) / (1 - tau)), 1.0)
         return {"threshold": _value(tau, is_lower), "calibrated": calibrated}
 
-    def _interval(self, measure: str, value: float, without: FloatArray | None) -> dict[str, float]:
+    def _interval(self, measure: str, value: float, n: int, without: FloatArray | None) -> dict[str, float]:
         """Return the jackknife interval; nothing without values, or where no item changes the value."""
         if without is None:
             return {}
         left_out = _value(without, measure in LOWER_IS_BETTER)
-        interval = jackknife_interval(value, left_out, BOUNDS[measure], level=self.settings.conf_level)
+        bounds = BOUNDS.get(measure, nearest_rank_limits(n))
+        interval = jackknife_interval(value, left_out, bounds, level=self.settings.conf_level)
         if not interval.se > 0:
             return {}
         ends = {"conf_low": interval.low, "conf_high": interval.high, "conf_level": self.settings.conf_level}

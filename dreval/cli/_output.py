@@ -36,16 +36,19 @@ def add_answer(parser: argparse.ArgumentParser, document: str) -> Any:
     return output
 
 
-def add_formats(parser: argparse.ArgumentParser, document: str) -> None:
-    """Add the formats in which ``print_record`` prints a result, a comparison, a sweep or a study."""
+def add_formats(parser: argparse.ArgumentParser, document: str, *, has_paper: bool = True) -> None:
+    """Add the formats in which ``print_record`` prints a record; ``has_paper`` says that it has texts for a paper."""
     output = add_answer(parser, document)
-    output.add_argument(
-        "--paragraph",
-        metavar="FORMAT",
-        **one_of(TEXT_FORMS),
-        help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
-    )
-    output.add_argument("--bibtex", action="store_true", help="print the cited works for BibTeX")
+    if has_paper:
+        output.add_argument(
+            "--paragraph",
+            metavar="FORMAT",
+            **one_of(TEXT_FORMS),
+            help=f"print the results and the methods for a paper: {', '.join(TEXT_FORMS)}",
+        )
+        output.add_argument("--bibtex", action="store_true", help="print the cited works for BibTeX")
+    else:
+        parser.set_defaults(paragraph=None, bibtex=False)
     output.add_argument("--markdown", action="store_true", help="print the tables as Markdown")
     output.add_argument("--latex", action="store_true", help="print the tables as LaTeX")
     parser.add_argument("--full", action="store_true", help="print every value, interval, test and note")

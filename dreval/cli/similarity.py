@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -10,8 +11,8 @@ from dreval.cli._arguments import add_arguments, pairs
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, with_command, write_files
 from dreval.errors import DrevalError, InputError
-from dreval.inputs.kinds import stem_of
-from dreval.records.similarity import KINDS
+from dreval.glossary import SIMILARITY_FIGURES
+from dreval.inputs.kinds import distinct_names, split_member
 
 if TYPE_CHECKING:
     from dreval.cli._main import CommandParser
@@ -58,8 +59,8 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="euclidean, cosine, correlation or precomputed; for two files also two metrics (euclidean)",
     )  # fmt: skip
     add_arguments(parser, FUNCTION, ARGUMENTS, **SHELL)
-    add_files(parser, "similarity", "KIND", f"of this kind: {', '.join(KINDS)}")
-    add_formats(parser, "recipe, table, maxima, curve, moved (of two files), notes")
+    add_files(parser, "similarity", "KIND", f"of this kind: {', '.join(SIMILARITY_FIGURES)}")
+    add_formats(parser, "recipe, table, maxima, curve, moved (of two files), notes", has_paper=False)
 
 
 def _similarity(options: Any, say: Printer) -> int:
@@ -69,15 +70,20 @@ def _similarity(options: Any, say: Printer) -> int:
     paths = options.representations
     check_files(options, [*paths, options.groups])
     for kind in (kind for kind, _ in options.plot if kind):
-        if kind not in KINDS:
-            raise InputError("--plot", f"must be one of {', '.join(KINDS)}", repr(kind), "Write --plot items=a.png.")
+        if kind not in SIMILARITY_FIGURES:
+            raise InputError(
+                "--plot", f"must be one of {', '.join(SIMILARITY_FIGURES)}", repr(kind), "Write --plot items=a.png."
+            )
     if len(paths) < 2:
         hint = "Write: dreval similarity old.npy new.npy."
         raise InputError("representations", "must be two files or more", f"{len(paths)}", hint)
     arguments = {name: getattr(options, name) for name in (*ARGUMENTS, "metric")}
     progress = False if options.quiet or options.json else None
-    names = [stem_of(path) for path in paths]
-    names = names if len({*names}) == len(names) else paths
+    tables = [(os.path.realpath(file), member) for file, member in map(split_member, paths)]
+    if repeated := [path for path, table in zip(paths, tables, strict=True) if tables.count(table) > 1]:
+        received = f"{repeated[0]!r} twice" if repeated[0] == repeated[1] else f"{repeated[0]!r} and {repeated[1]!r}"
+        raise InputError("representations", "must be different files", received, "Name each file once.")
+    names = distinct_names(paths)
     inputs = paths if len(paths) == 2 else [dict(zip(names, paths, strict=True))]
     labels = {f"A[{name!r}]": path for name, path in zip(names, paths, strict=True)} | {"A": paths[0], "B": paths[1]}
     try:

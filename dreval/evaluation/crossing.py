@@ -135,7 +135,7 @@ class CrossJackknife:
         if row.interval is not None:
             left_out, card = outcome.left_out[row.key][places], row.card
             settings = row.chance_size, self.level, crossed, card.log_interval
-            row = replace(row, interval=jackknife_interval(row.value, left_out, card.bounds, *settings))
+            row = replace(row, interval=jackknife_interval(row.value, left_out, card.range_of(self.data.n), *settings))
         all_points = np.zeros((*crossed.shape[:2], self.data.n))
         all_points[:, :, places] = crossed
         outcome = outcome.with_rows({row.key: row})

@@ -129,7 +129,7 @@ class GroupJackknife:
         numbers = np.array(left_out, dtype=np.float64)
         if not np.isfinite(numbers).all():
             return outcome.with_reason([task], note("interval.undefined"))
-        bounds, size = row.card.bounds, row.chance_size
+        bounds, size = row.card.range_of(self.data.n), row.chance_size
         interval = group_interval(row.value, numbers, design.freedom, bounds, size, self.level)
         rows: dict[Key, MeasureRow] = {row.key: row.with_interval(interval, "inference.fixed")}
         return replace(outcome.with_rows(rows), groups=(*outcome.groups, GroupValues.of(row, numbers[None])))

@@ -391,7 +391,7 @@ def _interval(
 
 def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level: float) -> _Resampling:
     """Return the interval for all points from the anchors, or the note on why there is none."""
-    n, m, bounds = view.n, len(view.rows), task.card.bounds
+    n, m, bounds = view.n, len(view.rows), task.card.range_of(view.n)
     uses_all_points = task.card.level == "global" and result.left_out is None and "full_ranks" not in task.card.needs
     if m == n or uses_all_points:
         return _Resampling(Interval(0.0, result.value, result.value, "exact", m, math.inf, level=level))
@@ -418,7 +418,7 @@ def _interval_without_points(
         return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
     if not np.isfinite(values).all():
         return _Resampling(notes=(note("interval.undefined"),))
-    interval = jackknife_interval(row.value, values, task.card.bounds, row.chance_size, level)
+    interval = jackknife_interval(row.value, values, task.card.range_of(view.n), row.chance_size, level)
     if interval.se > 0 and result.points is not None and task.card.max_perfect < 1:
         best = task.card.bounds[task.card.direction != "lower"]
         perfect = float(np.mean(np.abs(result.points - best) <= ROUNDING))
@@ -435,7 +435,7 @@ def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, le
         values = task.card.without_class(view, **task.parameters)
     except UndefinedMeasure as error:
         return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
-    interval = jackknife_interval(row.value, values, task.card.bounds, row.chance_size, level)
+    interval = jackknife_interval(row.value, values, task.card.range_of(view.n), row.chance_size, level)
     return _Resampling(replace(interval, kind="classes"), groups=values)
 
 

@@ -106,7 +106,7 @@ class ResampledIntervals:
                 outcomes[name] = outcomes[name].with_reason(self.tasks, reason)
         for name in self._names_of_kind("seeds", outcomes):
             runs = self._values_of_seeds(name, advance)
-            outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.level)
+            outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.data.n, self.level)
         fixed = self._names_of_kind("subsampling", outcomes)
         if fixed:
             coordinates: MapsAt = lambda _, part: {name: embedded[name][part] for name in fixed}  # noqa: E731
@@ -144,7 +144,7 @@ class ResampledIntervals:
         values = self._values_without_groups(results, embedded, single, curves, (partitions, count), advance)
         for name in names:
             of_tasks, of_curves = values[name]
-            results[name] = with_partition_intervals(results[name], single, of_tasks, self.level)
+            results[name] = with_partition_intervals(results[name], single, of_tasks, n, self.level)
             bands = with_bands_of_groups(results[name].curves, of_curves, n, self.level, self.seed)
             results[name] = replace(results[name], curves=bands)
         return results
@@ -275,7 +275,7 @@ def task_values(view: View, tasks: Sequence[MeasureTask]) -> Values:
 
 
 def with_partition_intervals(
-    outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], values: Sequence[Sequence[Values]], level: float
+    outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], values: Sequence[Sequence[Values]], n: int, level: float
 ) -> EmbeddingOutcome:
     """Return the outcome with the intervals over random partitions, and the values behind them as groups.
 
@@ -284,6 +284,7 @@ def with_partition_intervals(
     outcome : the first run
     tasks : the measures that were computed again
     values : for each partition and group, the values of the tasks without the group; a note where a measure failed
+    n : number of points
     level : level of the intervals
     """
     rows: dict[Key, MeasureRow] = {}
@@ -297,14 +298,14 @@ def with_partition_intervals(
             rows[row.key] = row.with_note("interval.group", reason=reasons[0])
             continue
         numbers = np.array(group_values, dtype=np.float64)
-        interval = partitions_interval(row.value, numbers, row.card.bounds, row.chance_size, level)
+        interval = partitions_interval(row.value, numbers, row.card.range_of(n), row.chance_size, level)
         rows[row.key] = row.with_interval(interval, "inference.fixed")
         groups.append(GroupValues.of(row, numbers))
     return replace(outcome.with_rows(rows), groups=tuple(groups))
 
 
 def with_replicate_intervals(
-    outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], runs: Sequence[Values], level: float
+    outcome: EmbeddingOutcome, tasks: Sequence[MeasureTask], runs: Sequence[Values], n: int, level: float
 ) -> EmbeddingOutcome:
     """Return the outcome with the intervals of the mean over all runs, and a row for each re-run.
 
@@ -313,6 +314,7 @@ def with_replicate_intervals(
     outcome : the first run
     tasks : the measures that were computed again
     runs : the values of the tasks in each re-run; a note where a measure failed
+    n : number of points
     level : level of the intervals
     """
     rows: dict[Key, MeasureRow] = {}
@@ -325,7 +327,7 @@ def with_replicate_intervals(
         values = np.array([row.value, *(result for result in results if not isinstance(result, Note))])
         small_group = smaller_group(values) if len(values) > 1 else 0
         if len(values) > 1:
-            row = row.with_interval(mean_interval(values, row.card.bounds, level), "inference.same_runs")
+            row = row.with_interval(mean_interval(values, row.card.range_of(n), level), "inference.same_runs")
         else:
             row = row.with_note("inference.few_runs", of="interval")
         if small_group:
@@ -374,7 +376,7 @@ def with_half_intervals(
             rows[row.key] = row.with_note("interval.half", reason=failures[0])
         else:
             numbers = np.array(results, dtype=np.float64) * 2.0**task.card.growth
-            interval = halves_interval(row.value, numbers.reshape(-1, 2), n, task.card.bounds, kind, level=level)
+            interval = halves_interval(row.value, numbers.reshape(-1, 2), n, task.card.range_of(n), kind, level=level)
             rows[row.key] = row.with_interval(interval, "inference.same_halves")
             groups.append(GroupValues.of(row, numbers))
     return replace(outcome.with_rows(rows), groups=tuple(groups))

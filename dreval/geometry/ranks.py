@@ -118,6 +118,11 @@ def nearest_rank_share(ranks: Any, n: int) -> FloatArray:
     return np.asarray(ranks, np.float64) * (2.0 / n)
 
 
+def nearest_rank_limits(n: int) -> tuple[float, float]:
+    """Return the least and the greatest information imbalance of n points, which are those of every contribution."""
+    return 2.0 / n, 2.0 - 2.0 / n
+
+
 Statistic = Callable[[Pairs], tuple[float, Notes]]
 EXACT_RANKS = 200  # points up to which ranks are recounted without each point
 CANCELLATION = 1e-3  # a sum of which at most this share remains is recomputed from its terms

@@ -58,6 +58,8 @@ class Representation:
         all distances are equal.
     features : ndarray (n, r) or None
         Centered coordinates of norm 1 whose inner products are the kernel; None for precomputed distances.
+    has_ties : bool
+        Whether two items are equally far, up to rounding, from an item: in its list, or from an anchor at any rank.
     """
 
     table: Any
@@ -67,6 +69,7 @@ class Representation:
     ranks: npt.NDArray[Any]
     distance_ranks: FloatArray
     features: FloatArray | None
+    has_ties: bool = False
 
     @classmethod
     def of(
@@ -78,21 +81,20 @@ class Representation:
         memory.
         """
         n, is_all = table.shape[0], len(anchors) == table.shape[0]
-        lists, ranks = np.zeros((n, k), np.int32), np.zeros((0, n), np.uint16)
+        lists, ranks, has_ties = np.zeros((n, k), np.int32), np.zeros((0, n), np.uint16), False
         if "imbalance" in only or is_all:
-            near, ranks = _anchor_ranks(Space.of(table, metric), anchors, k, n_jobs)
+            near, ranks, has_ties = _anchor_ranks(Space.of(table, metric), anchors, k, n_jobs)
             lists = near if is_all else lists
         if not is_all:
-            lists = neighbor_pass(table, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=metric, n_jobs=n_jobs)[
-                ""
-            ].nearest_data
+            nearest = neighbor_pass(table, {"": np.zeros((n, 1))}, k=k, ranks=False, metric=metric, n_jobs=n_jobs)[""]
+            lists, has_ties = nearest.nearest_data, has_ties or bool(nearest.has_ties.any())
         distance_ranks = np.zeros((0, 0))
         if "rsa" in only:
             distance_ranks = _distance_ranks(Space.of(take(table, anchors, metric), metric), n_jobs)
         features = None
         if metric != "precomputed" and {"cka", "procrustes"} & {*only}:
             features = _centered_features(table, metric)
-        return cls(table, metric, anchors, lists, ranks, distance_ranks, features)
+        return cls(table, metric, anchors, lists, ranks, distance_ranks, features, has_ties)
 
     @property
     def n(self) -> int:
@@ -130,21 +132,22 @@ class Representation:
 
 def _anchor_ranks(
     space: Space, anchors: IntArray, k: int, n_jobs: int | None
-) -> tuple[NeighborIndices, npt.NDArray[Any]]:
-    """Return the k nearest items of each anchor, and the rank of every item from each."""
+) -> tuple[NeighborIndices, npt.NDArray[Any], bool]:
+    """Return the k nearest items of each anchor, the rank of every item from each, and whether any items are tied."""
     m, n = len(anchors), space.n
+    tied = np.zeros(m, np.bool_)
     near, ranks = np.empty((m, k), np.int32), np.empty((m, n), np.uint16 if n < 2**16 else np.uint32)
 
     def run_block(start: int) -> None:
         block = slice(start, start + size)
-        sorted_items = orders(space, anchors[block])
+        sorted_items = orders(space, anchors[block], tied[block])
         near[block] = sorted_items[:, :k]
         np.put_along_axis(ranks[block], sorted_items.astype(np.int64), np.arange(1, n + 1, dtype=ranks.dtype)[None], 1)
         ranks[block][np.arange(len(sorted_items)), anchors[block]] = 0
 
     size = block_rows(n)
     run_blocks(run_block, range(0, m, size), n_jobs)
-    return near, ranks
+    return near, ranks, bool(tied.any())
 
 
 def _distance_ranks(space: Space, n_jobs: int | None) -> FloatArray:

@@ -51,7 +51,7 @@ from __future__ import annotations
 import enum
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -247,6 +247,24 @@ def stem_of(path: str | os.PathLike[str]) -> str:
     """Return the name of a file without folder, member and known suffix: ``"a/my.v2.csv.gz"`` is ``my.v2``."""
     name = os.path.basename(split_member(os.fspath(path))[0])
     return name[: len(name) - len(suffix_of(name))] or name
+
+
+def distinct_names(paths: Sequence[str | os.PathLike[str]]) -> list[str]:
+    """Return names of files: their stems, or where two are equal the paths below the folder that they share.
+
+    Examples
+    --------
+    >>> distinct_names(["old/a.npy", "old/b.npy"]), distinct_names(["runs/v1/emb.npy", "runs/v2/emb.npy"])
+    (['a', 'b'], ['v1/emb.npy', 'v2/emb.npy'])
+    """
+    stems = [stem_of(path) for path in paths]
+    if len({*stems}) == len(stems):
+        return stems
+    absolute = [os.path.abspath(os.fspath(path)) for path in paths]
+    if len({os.path.splitdrive(path)[0] for path in absolute}) > 1:
+        return absolute
+    folder = os.path.commonpath([os.path.dirname(path) for path in absolute])
+    return [os.path.relpath(path, folder).replace(os.sep, "/") for path in absolute]
 
 
 def has_suffix(text: str) -> bool:

@@ -332,6 +332,11 @@ class MeasureCard(Card):
             return self.bounds
         return self.contributions(n) if callable(self.contributions) else self.contributions
 
+    def range_of(self, n: int) -> tuple[float, float]:
+        """Return the range of the value of n points, to which intervals are cut: a mean is within its contributions."""
+        limits = self.limits(n)
+        return max(self.bounds[0], limits[0]), min(self.bounds[1], limits[1])
+
     def worst(self, n: int) -> float:
         """Return the worst contribution of one of n points; the worse end of the value's range if it has no bound."""
         end = self.direction == "lower"

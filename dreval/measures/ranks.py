@@ -16,6 +16,7 @@ from dreval.geometry.ranks import (
     chance_rank_measure,
     common_without,
     missed_ranks,
+    nearest_rank_limits,
     nearest_rank_share,
     penalty_without,
     rank_measure,
@@ -430,15 +431,11 @@ def _nearest_rank_without(view: View, *, error: Error) -> FloatArray:
     return nearest_rank_share(1.0 + penalty_without(view, 1, swapped=error == "missing") / n_others, n_others)
 
 
-def _nearest_rank_limits(n: int) -> tuple[float, float]:
-    return 2.0 / n, 2.0 * (n - 1) / n
-
-
 NEAREST_RANK: dict[str, Any] = {
     **RANKS,
     "direction": "lower",
     "bounds": (0.0, 2.0),
-    "contributions": _nearest_rank_limits,
+    "contributions": nearest_rank_limits,
     "ceiling": lambda n, _k: 2.0 / n,
     "chance": 1.0,
     "chance_formula": "1",

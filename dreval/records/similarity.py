@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,6 +14,7 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
+from dreval.glossary import SIMILARITY_FIGURES
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PERFECT = {"overlap": 1.0, "cka": 1.0, "rsa": 1.0, "procrustes": 0.0}  # values of equal representations
-KINDS = ("matrix", "items", "curve")
 
 
 @read_only
@@ -34,11 +35,11 @@ class RepresentationSimilarity(TableRecord):
     table : DataFrame
         One row for each pair and measure, ``first`` and ``second`` being the names of the representations; of the
         information imbalance one for each direction (``first`` predicts ``second``). ``measure``, ``parameters``,
-        ``n_used`` (the items, or anchors, behind the value), ``value``, ``direction``, ``chance`` (the
-        expected value of permuted items), ``p_value``, ``p_adjusted`` (for all pairs by the measure), ``p_kind``,
-        ``threshold`` (a value that permuted items pass with probability alpha at most), ``calibrated`` (0 for a value
-        that is not significant, 1 for equal representations), ``se``, ``conf_low``, ``conf_high``, ``conf_level``,
-        ``note``.
+        ``n_used`` (the items, or anchors, behind the value), ``value``, ``direction``, ``chance`` (the expected value
+        of permuted items), ``p_value``, ``p_adjusted`` (for all pairs by the measure), ``p_kind``, ``threshold`` (a
+        value that permuted items pass with probability alpha at most), ``calibrated`` (0 for a value that is not
+        significant, 1 for equal representations, of imbalance less, since its best value is 2/n), ``se``, ``conf_low``,
+        ``conf_high``, ``conf_level``, ``note``.
     maxima : DataFrame
         One row for each measure: the most similar pair of all, with ``p_value``, ``threshold`` and ``calibrated`` of
         the maximum over ``n_pairs`` pairs.
@@ -137,11 +138,12 @@ class RepresentationSimilarity(TableRecord):
         requirement, names = "must be two representations that were compared", f"{first!r} and {second!r}"
         raise InputError("first", requirement, names, f"Pass two of {', '.join(self.names)}.")
 
-    def matrix(self, measure: str = "overlap", *, calibrated: bool = False) -> pd.DataFrame:
+    def matrix(self, measure: str | None = None, *, calibrated: bool = False) -> pd.DataFrame:
         """Return the values of a measure for all representations, or their calibrated scores.
 
-        Rows and columns are the representations; of the information imbalance the row predicts the column. The
-        diagonal has the value of equal representations.
+        Rows and columns are the representations; of the information imbalance the row predicts the column. By default
+        it is the first measure that was computed. The diagonal has the value of equal representations; NaN for the
+        calibrated score of imbalance, which depends on the permutations.
 
         Examples
         --------
@@ -154,8 +156,10 @@ class RepresentationSimilarity(TableRecord):
         second   0.79    1.00   0.73
         third    0.57    0.73   1.00
         """
-        check_one_of(measure, self.measures, "measure")
-        equal = 1.0 if calibrated else PERFECT.get(measure, 2 / self.n)
+        measure = check_one_of(self.measures[0] if measure is None else measure, self.measures, "measure")
+        equal = PERFECT.get(measure, 2 / self.n)
+        if calibrated:
+            equal = 1.0 if measure in PERFECT else math.nan
         cells = [
             [
                 equal if a == b else float(self.of(measure, a, b)["calibrated" if calibrated else "value"])
@@ -297,7 +301,7 @@ class RepresentationSimilarity(TableRecord):
         from dreval.report.figures.similarity import draw_similarity
 
         kind = ("items" if len(self.pairs) == 1 else "matrix") if kind is None else kind
-        kind = check_one_of(kind, KINDS, "kind", aliases=True)
+        kind = check_one_of(kind, SIMILARITY_FIGURES, "kind", aliases=True)
         measure = check_one_of(self.measures[0] if measure is None else measure, self.measures, "measure")
         return draw_similarity(self, kind, measure, self.pair(first, second), ax, figsize)
 

@@ -505,3 +505,153 @@ def test_requests_of_a_record_are_checked() -> None:
     ):
         with pytest.raises(DrevalError):
             call()
+
+
+FEW = {"n_resamples": 19, "random_state": 0}
+
+
+def test_a_named_column_of_groups_is_a_coordinate_of_no_table() -> None:
+    """Whether B has the column of groups of A or not, values are equal; another group of an item is an error."""
+    A, B = two_tables(60)
+    kinds = np.random.default_rng(0).integers(5, size=60) * 10
+    frames = [pd.DataFrame(X).add_prefix("v") for X in (A, B)]
+    first, other = frames[0].assign(g=kinds), frames[1].assign(g=kinds)
+    plain = dreval.representation_similarity(frames[0], frames[1], groups=kinds, **FEW)
+    for pair in ((first, frames[1]), (first, other), ({"a": first, "b": other},)):
+        result = dreval.representation_similarity(*pair, groups="g", **FEW)
+        assert_array_equal(result.tidy()["value"], plain.tidy()["value"])
+        assert_array_equal(result.tidy()["p_value"], plain.tidy()["p_value"])
+    other.loc[3, "g"] += 10
+    with pytest.raises(InputError, match="in row 3 of `A`") as caught:
+        dreval.representation_similarity(first, other, groups="g", **FEW)
+    assert caught.value.argument == "groups"
+
+
+def test_ids_and_row_names_that_disagree_are_never_silent() -> None:
+    """B is matched by its row names, with a note; A in another order, and names that match in part, are errors."""
+    A, B = two_tables(60)
+    ids = [f"t{i}" for i in range(60)]
+    frames = pd.DataFrame(A, ids), pd.DataFrame(B, ids)
+    similarity = dreval.representation_similarity
+    plain = similarity(*frames, **FEW)
+    assert not plain.notes
+    same = similarity(*frames, ids=ids, **FEW)
+    assert not same.notes
+    for first in (frames[0], A):
+        matched = similarity(first, frames[1].iloc[::-1], ids=ids, **FEW)
+        pd.testing.assert_frame_equal(matched.tidy(), plain.tidy())
+        assert [item.code for item in matched.notes] == ["rows.matched"]
+    other_names = [frame.set_axis([f"row {i}" for i in range(60)]) for frame in frames]
+    renamed = similarity(other_names[0], other_names[1].iloc[::-1], ids=ids, **FEW)
+    pd.testing.assert_frame_equal(renamed.tidy(), plain.tidy())
+    assert sorted(renamed.augment()["id"]) == sorted(ids)
+    cases = [
+        (lambda: similarity(frames[0].iloc[::-1], frames[1], ids=ids, **FEW), "ids"),
+        (lambda: similarity(frames[0], frames[1].rename(index={"t3": "x"}), ids=ids, **FEW), "B"),
+        (lambda: similarity(A, other_names[1], ids=ids, **FEW), "B"),
+    ]
+    for call, argument in cases:
+        with pytest.raises(InputError) as caught:
+            call()
+        assert caught.value.argument == argument
+
+
+@pytest.mark.parametrize("n", [8, 20, 60])
+def test_calibrated_imbalance_of_equal_tables_is_said_to_be_below_1(n: int, tmp_path: Path) -> None:
+    """It is (1 - 2/n - tau) / (1 - tau), which legend, page, record and docstring state."""
+    A, _ = two_tables(n)
+    result = dreval.representation_similarity(A, A, n_resamples=99, random_state=0)
+    rows = result.tidy().set_index("measure").loc["imbalance"]
+    tau = 1 - rows["threshold"]
+    assert_allclose(rows["calibrated"], (1 - 2 / n - tau) / (1 - tau), atol=1e-12)
+    assert (rows["calibrated"] < 1 - 1 / n).all()
+    for text in (str(result), result.report(tmp_path / "r.md").read_text("utf-8")):
+        assert "(imbalance: less, its best value is 2/n)" in " ".join(text.split())
+    layers = dreval.representation_similarity({"a": A, "b": A}, measures=["imbalance", "cka"], **FEW)
+    assert np.isnan(np.diag(layers.matrix("imbalance", calibrated=True))).all()
+    assert (np.diag(layers.matrix("cka", calibrated=True)) == 1).all()
+    without = dreval.representation_similarity(A, A, measures="cka", **FEW)
+    assert "1 where equal. Lower" in " ".join(str(without).split())
+
+
+def test_the_call_runs_as_printed() -> None:
+    """Of two tables, of a dict, and with ids and groups: the result is the same."""
+    A, B = two_tables(30)
+    ids, groups = [f"n{i}" for i in range(30)], np.arange(30) % 3
+    layers = {"a": A, "b": B}
+    calls = [((A, B), {}), ((layers,), {}), ((layers, {"c": A}), {"measures": ["cka"]})]
+    calls += [((A, B), {"ids": ids, "groups": groups, "metric": ("cosine", "euclidean"), "n_neighbors": 3})]
+    for tables, options in calls:
+        result = dreval.representation_similarity(*tables, **options, **FEW)
+        names = dict(zip("AB", tables, strict=False)) | {"ids": ids, "groups": groups, "dreval": dreval}
+        repeated = eval(result.call, names)
+        pd.testing.assert_frame_equal(repeated.tidy(), result.tidy())
+        assert repeated.call == result.call
+
+
+def test_the_matrix_has_the_first_measure_by_default() -> None:
+    """Overlap, or the first of those that were computed."""
+    A, B = two_tables(30)
+    result = dreval.representation_similarity({"a": A, "b": B}, measures=["rsa", "cka"], **FEW)
+    pd.testing.assert_frame_equal(result.matrix(), result.matrix("cka"))
+    result = dreval.representation_similarity({"a": A, "b": B}, **FEW)
+    pd.testing.assert_frame_equal(result.matrix(), result.matrix("overlap"))
+
+
+@pytest.mark.parametrize("anchors", [None, 20])
+def test_ties_have_a_note(anchors: int | None) -> None:
+    """Repeated rows and grids are tied on one side at least; random numbers are not."""
+    A, B = two_tables(40)
+    repeated = np.repeat(B[:20], 2, axis=0)
+    for tables in ((A, repeated), (repeated, A), (np.round(A), B)):
+        codes = [item.code for item in dreval.representation_similarity(*tables, anchors=anchors, **FEW).notes]
+        assert "ties.index" in codes
+    codes = [item.code for item in dreval.representation_similarity(A, B, anchors=anchors, **FEW).notes]
+    assert "ties.index" not in codes
+
+
+def test_groups_of_one_item_are_named() -> None:
+    """The error names the argument of the caller."""
+    A, B = two_tables(30)
+    with pytest.raises(InputError) as caught:
+        dreval.representation_similarity(A, B, groups=np.arange(30))
+    assert caught.value.argument == "groups"
+    assert "block" not in str(caught.value)
+
+
+def test_intervals_of_imbalance_are_within_its_range() -> None:
+    """From 2/n to 2 - 2/n, here and in Evaluation, whose intervals would go below."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(40, 4))
+    B = A + 0.05 * rng.normal(size=(40, 4))
+    rows = dreval.representation_similarity(A, B, measures="imbalance", **FEW).tidy()
+    assert (rows["conf_low"] == 2 / 40).any()
+    assert (rows["conf_low"].dropna() >= 2 / 40).all()
+    names = ["information_imbalance_false", "information_imbalance_missing"]
+    for intervals in ("points", "jackknife", "subsampling"):
+        table = dreval.Evaluation(A, {"B": B}, random_state=0).run(names, None, ci=intervals).tidy(full=True)
+        assert table["conf_low"].min() == 2 / 40
+
+
+def test_equal_tables_have_no_moved_items(tmp_path: Path) -> None:
+    """Neither print nor page lists them; one neighbor is singular."""
+    A, B = two_tables(40)
+    result = dreval.representation_similarity(A, A, **FEW)
+    page = result.report(tmp_path / "r.md").read_text("utf-8")
+    assert "Items that moved most" not in str(result)
+    assert "Items that moved most" not in page
+    assert "All 40 items keep all 15." in str(result)
+    assert "Items that moved most" in str(dreval.representation_similarity(A, B, **FEW))
+    single = dreval.representation_similarity(A, B, n_neighbors=1, **FEW)
+    assert " ".join(str(single).split()).startswith("Of the single nearest neighbors of items in A, ")
+    assert "1 neighbors" not in single.report(tmp_path / "k.md").read_text("utf-8")
+
+
+def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
+    """Two paths with equal stems are named below their common folder; the same path twice is A and B."""
+    for folder, X in zip(("v1", "v2"), two_tables(30), strict=True):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "emb.npy", X)
+    paths = [str(tmp_path / folder / "emb.npy") for folder in ("v1", "v2")]
+    assert dreval.representation_similarity(*paths, **FEW).names == ("v1/emb.npy", "v2/emb.npy")
+    assert dreval.representation_similarity(paths[0], paths[0], **FEW).names == ("A", "B")

@@ -77,6 +77,10 @@ def test_the_document_has_the_moved_items(run: Any) -> None:
         (("data.csv", "short.npy"), "`short.npy`"),
         (("data.csv", "gaps.csv"), "`gaps.csv`"),
         (("data.csv", "missing.npy"), "missing.npy"),
+        (("data.csv", "data.csv"), "`representations` must be different files"),
+        (("data.csv", "umap.csv", "./data.csv"), "`representations` must be different files"),
+        (("data.csv", "umap.csv", "--bibtex"), "--bibtex"),
+        (("data.csv", "umap.csv", "--paragraph", "text"), "--paragraph"),
         (("data.csv", "umap.csv", "--metric", "manhattan"), "`--metric`"),
         (("data.csv", "umap.csv", "--n-resamples", "5"), "`--n-resamples` must be at least 19"),
         (("data.csv", "umap.csv", "--plot", "map=m.png"), "`--plot` must be one of matrix, items, curve"),
@@ -97,3 +101,35 @@ def test_columns_and_groups_of_files(run: Any) -> None:
     code, out, err = run("kinds.csv", "other.npy", "--groups", "kind", *FEW, "--measures", "cka,rsa")
     assert (code, err) == (0, "")
     assert "within 2 groups" in out
+
+
+def test_groups_of_both_files_are_no_coordinates(run: Any) -> None:
+    """A second file with the column of the groups has the values of one without it."""
+    kinds = pd.read_csv("kinds.csv")["kind"]
+    for name, frame in (("plain.csv", pd.DataFrame(Y**2)), ("both.csv", pd.DataFrame(Y**2).assign(kind=kinds))):
+        frame.add_prefix("c").rename(columns={"ckind": "kind"}).to_csv(name, index=False)
+    values = []
+    for name in ("plain.csv", "both.csv"):
+        code, _, err = run("kinds.csv", name, "--groups", "kind", *FEW, "--quiet", "--table", f"t{name}")
+        assert (code, err) == (0, "")
+        values.append(pd.read_csv(f"t{name}")["value"])
+    assert_allclose(*values)
+
+
+def test_files_of_one_stem_have_different_names(run: Any) -> None:
+    """Of two and of three files, the names are the paths below the folder that they share."""
+    for folder in ("v1", "v2", "v3"):
+        Path(folder).mkdir()
+        np.save(f"{folder}/emb.npy", Y ** int(folder[1]))
+    names = [f"{folder}/emb.npy" for folder in ("v1", "v2", "v3")]
+    for count in (2, 3):
+        document = json.loads(run(*names[:count], *FEW, "--json")[1])
+        assert {*document["curve"][0].values()} >= {*names[:2]}
+
+
+def test_help_has_no_option_that_is_refused(run: Any) -> None:
+    """Texts for papers belong to results and comparisons."""
+    out = run("--help")[1]
+    assert "--paragraph" not in out
+    assert "--bibtex" not in out
+    assert "--markdown" in out

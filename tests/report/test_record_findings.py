@@ -350,6 +350,7 @@ CASES: dict[str, Case] = {
     "alike, one item gone": (
         lambda: similarity.similarity_findings(alike("overlap", 0.62, changed=3)), [3, 62, 25, 0.01, 1, 12, 0],
     ),
+    "equal": (lambda: similarity.similarity_findings(alike("overlap", 1.0, changed=0)), [3, 100, 25, 0.01, 12]),
     "not alike": (lambda: similarity.similarity_findings(alike("overlap", 0.27, p=0.4)), [3, 27, 25, 0.4]),
     "alike by CKA": (lambda: similarity.similarity_findings(alike("cka", 0.62)), [0.62, 0.01, 11, 12, 1, 3]),
     "not alike by CKA": (lambda: similarity.similarity_findings(alike("cka", 0.12, p=0.4)), [0.12, 0.4]),

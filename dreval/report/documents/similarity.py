@@ -47,7 +47,7 @@ MEANINGS = {
     "rsa": "Spearman correlation of the distances of all pairs of items; 1 where their order agrees.",
     "procrustes": "Variance that remains after the best translation, rotation and scaling; 0 where shapes agree.",
     "imbalance": "Rank in the second of the nearest neighbor in the first, over n / 2; 1 for unrelated "
-    "representations, near 0 where the first predicts the second.",
+    "representations, 2/n where nearest neighbors stay nearest. The calibrated score of equal ones is below 1, too.",
 }
 MAX_NAMED_ITEMS = 5  # items that a sentence names
 MAX_PRINTED_ITEMS = 5  # items of the printed table
@@ -65,7 +65,7 @@ def similarity_summary(record: RepresentationSimilarity, full: bool, *, shell: b
     settings += [("Permutations", parameters["n_resamples"]), ("Anchors", format_number(parameters["anchors"]))]
     settings += [("Level", f"{record.alpha:g}"), ("Seed", record.recipe["random_state"])]
     tables = [_values_table(record)] if is_single else [_pairs_table(record, full)]
-    if is_single:
+    if is_single and _has_moved(record):
         tables.append(_items_table(record, MAX_PRINTED_ITEMS))
     details = [] if is_single else [_values_table(record)]
     caution = [ANALYSES.card("representation_similarity").caution] if full else []
@@ -108,7 +108,10 @@ def _pair_findings(record: RepresentationSimilarity) -> list[Finding]:
     elif is_more:
         count = int((items["n_changed"] == 0).sum())
         most = int(items["n_changed"].iloc[0])
-        findings.append(record_finding("similarity.stay", count=count, n=record.n, most=most, k=record.k))
+        if most:
+            findings.append(record_finding("similarity.stay", count=count, n=record.n, most=most, k=record.k))
+        else:
+            findings.append(record_finding("similarity.same", n=record.n, k=record.k))
     return findings
 
 
@@ -150,7 +153,9 @@ def _values_table(record: RepresentationSimilarity) -> Table:
     level = f"{100 * record.recipe['parameters']['conf_level']:g} %"
     heads = ["value", "chance", level, "p", "calibrated"]
     names = ["Measure"] if is_single else ["First", "second", "measure"]
-    foot = "Calibrated: 0 where not more than chance, 1 where equal. Lower is better for Procrustes and imbalance."
+    equal = "1 where equal"
+    equal += " (imbalance: less, its best value is 2/n)" if "imbalance" in record.measures else ""
+    foot = f"Calibrated: 0 where not more than chance, {equal}. Lower is better for Procrustes and imbalance."
     if len(record.pairs) > 1:
         foot += " p is adjusted for all pairs."
     return Table("", [*names, *heads], rows, names=len(names), foot=foot)
@@ -184,6 +189,11 @@ def _pairs_table(record: RepresentationSimilarity, full: bool) -> Table:
     rows = [[str(row["first"]), str(row["second"]), *_value_cells(row)] for row in ordered.to_dict("records")]
     heads = ["First", "second", "value", "chance", "interval", "p", "calibrated"]
     return Table(f"{title}: the most similar pairs", heads, rows, names=2)
+
+
+def _has_moved(record: RepresentationSimilarity) -> bool:
+    """Return whether any item of the first pair has another neighbor."""
+    return bool((record.augment()["n_changed"] > 0).any())
 
 
 def _items_table(record: RepresentationSimilarity, count: int, pair: tuple[str, str] | None = None) -> Table:
@@ -229,14 +239,18 @@ def similarity_report(record: RepresentationSimilarity, title: str | None, folde
         ),
         Section("Neighborhood size", [curve], "sizes", "Sizes"),
     ]
-    if is_single:
+    if is_single and _has_moved(record):
         moved = _items_table(record, MAX_PAGE_ITEMS)
         moved = replace(moved, caption="A row for each item", visible_rows=visible_rows(len(moved.rows)))
         sections.append(Section("Items that moved most", [moved], "items", "Items"))
     settings = [TermEntry(name, value) for name, value in summary.header]
     entries = [TermEntry(MEASURE_TITLES[name], MEANINGS[name]) for name in record.measures]
     sections += closing_sections(list(_cautions()), summary.notes, summary.call, settings, versions, entries)
-    about = [count_noun(record.n, "item"), f"{record.k} neighbors", f"metric {record.recipe['parameters']['metric']}"]
+    about = [
+        count_noun(record.n, "item"),
+        count_noun(record.k, "neighbor"),
+        f"metric {record.recipe['parameters']['metric']}",
+    ]
     heading = f"{record.pairs[0][1]} against {record.pairs[0][0]}" if is_single else join_and(list(record.names[:4]))
     heading += f" and {len(record.names) - 4} more" if len(record.names) > 4 and not is_single else ""
     return Document(
