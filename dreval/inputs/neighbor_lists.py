@@ -290,7 +290,7 @@ def check_no_lists(table: FloatArray, argument: str) -> None:
     """Raise for a table of features (n, K) that holds lists of neighbors, by their row numbers.
 
     They are whole numbers of rows, from 0 or from 1 on, none twice in a row, with the row itself first in all lists or
-    in none. Two points are then often in the list of each other: more often than by chance, by ``MIN_MUTUAL`` of what
+    in none. Two points are then often in the list of each other: more often than random ones, by ``MIN_MUTUAL`` of what
     chance leaves and ``MIN_MUTUAL_SCORE`` standard errors, unless a list has half of the points.
     """
     n, width = table.shape
