@@ -621,7 +621,7 @@ def _pair_notes(table: Any, pairs: bool) -> Notes:
     n, p = table.shape
     if n < p and not isinstance(table, LazyTable):
         check_no_part_of_graph(table, "data")
-    if n > p and isinstance(table, np.ndarray):
+    if n >= p and not (table.sparse if isinstance(table, LazyTable) else is_sparse(table)):
         check_no_lists(table, "data")
     if n != p:
         return ()

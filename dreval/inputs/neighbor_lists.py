@@ -11,7 +11,7 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray, describe
 from dreval._check_arrays import MIN_POINTS
 from dreval.errors import InputError
-from dreval.inputs.features import check_places, check_real
+from dreval.inputs.features import check_places, check_real, rows_of
 from dreval.inputs.files import as_numpy
 from dreval.inputs.kinds import Kind, kind_of
 from dreval.inputs.networks import similarity_notes
@@ -286,8 +286,8 @@ def _of_matrix(matrix: Any, argument: str) -> NeighborLists:
     return lists._replace(notes=(*selves, *lists.notes, *doubts))
 
 
-def check_no_lists(table: FloatArray, argument: str) -> None:
-    """Raise for a table of features (n, K) that holds lists of neighbors, by their row numbers.
+def check_no_lists(table: Any, argument: str) -> None:
+    """Raise for a dense table of features (n, K) that holds lists of neighbors, by their row numbers.
 
     They are whole numbers of rows, from 0 or from 1 on, none twice in a row, with the row itself first in all lists or
     in none. Two points are then often in the list of each other: more often than random ones, by ``MIN_MUTUAL`` of what
@@ -296,18 +296,19 @@ def check_no_lists(table: FloatArray, argument: str) -> None:
     n, width = table.shape
     if n < MIN_LISTS or not 2 <= width <= n:
         return
-    for part in (table[:MIN_POINTS], table):  # most tables are decided by their first rows
-        is_whole = bool((part % 1 == 0).all()) and bool(((part >= 0) & (part <= n)).all())
-        if not is_whole or _repeated_row(part) >= 0:
+    for stop in (MIN_POINTS, n):  # most tables are decided by their first rows
+        lists = rows_of(table, slice(0, stop))
+        is_whole = bool((lists % 1 == 0).all()) and bool(((lists >= 0) & (lists <= n)).all())
+        if not is_whole or _repeated_row(lists) >= 0:
             return
-    low, high = table.min(), table.max()
+    low, high = lists.min(), lists.max()
     if (low, high) not in ((0, n - 1), (1, n)):
         return
-    is_self = table - low == np.arange(n)[:, None]
+    is_self = lists - low == np.arange(n)[:, None]
     has_self = bool(is_self[:, 0].all())
     if is_self[:, int(has_self) :].any():
         return
-    numbers = (table - low)[:, int(has_self) :].astype(np.int64)
+    numbers = (lists - low)[:, int(has_self) :].astype(np.int64)
     width = numbers.shape[1]
     if width < 2:
         return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -255,6 +256,14 @@ def test_lists_are_no_features(case: str, metric: str) -> None:
     assert "Pass the points" in error.value.hint
     assert "metric='neighbors'" in error.value.hint
     assert as_data(np.c_[LISTS[case], np.zeros(400)], metric=metric).n == 400
+
+
+def test_lists_in_a_file_are_no_features(tmp_path: Path) -> None:
+    """Read at once, and as a memory map."""
+    np.save(tmp_path / "lists.npy", NEAREST)
+    for value in (tmp_path / "lists.npy", np.load(tmp_path / "lists.npy", mmap_mode="r")):
+        with pytest.raises(InputError, match="not lists of neighbors"):
+            as_data(value)
 
 
 INTEGERS = np.random.default_rng(2)
