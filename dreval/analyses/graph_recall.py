@@ -17,8 +17,8 @@ from dreval.geometry.streaming import anchored_spaces
 from dreval.geometry.view import make_view
 from dreval.glossary import TABLE_METRICS
 from dreval.inference.intervals import LEVEL, METHODS, bounded_interval
-from dreval.inputs.data import as_data
-from dreval.inputs.neighbor_lists import list_lengths, neighbor_lists
+from dreval.inputs.data import as_data, lists_of
+from dreval.inputs.neighbor_lists import list_lengths
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.provenance import provenance
 from dreval.records.recall import GraphRecall
@@ -53,10 +53,10 @@ def graph_recall(
 
     Parameters
     ----------
-    graph : sparse matrix (n, n), (n, K) array, pair, mapping or path
+    graph : sparse matrix (n, n), (n, K) array, pair, mapping, AnnData or path
         The neighbors of each point, as for ``metric="neighbors"`` of ``Evaluation``: a sparse matrix of distances
-        (``obsp["distances"]``, ``kneighbors_graph``), numbers of neighbors, nearest first, (indices, distances), or a
-        mapping as of uwot.
+        (``obsp["distances"]``, which is also that of AnnData, ``kneighbors_graph``), numbers of neighbors, nearest
+        first, (indices, distances), a mapping as of uwot, or a file of one of these.
     X : (n, p) array, DataFrame, sparse matrix, data set or path
         The points that the graph was computed from, in its order.
     n_neighbors : int or "auto", default "auto"
@@ -131,7 +131,7 @@ def graph_recall(
     root = root_seed(random_state)
     data = as_data(X, metric=metric)
     warn_of_guesses(data.notes, CALLER_NAMES)
-    table, notes = neighbor_lists(graph, "graph")
+    table, notes = lists_of(graph, "graph")
     n = data.n
     if table.shape[0] != n:
         received = f"a graph of {table.shape[0]} points with {n} rows of X"

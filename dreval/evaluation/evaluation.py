@@ -240,19 +240,22 @@ class Evaluation:
         and neighbors by the metric; their note says so.
         "geodesic": lengths of shortest paths over a graph. ``data`` are points, joined to their ``graph_neighbors``
         nearest, or a network: a square sparse matrix of the lengths of edges (``obsp["distances"]``), in which a stored
-        0 is an edge and edges of one direction count in both. All measures of neighbors, ranks and pairs use the paths;
-        measures that need coordinates of the data are missing. Points that no path joins raise an error. With a graph
-        of neighbors of noiseless data, ``spearman_distance`` of an embedding of the noisy data is DEMaP (Moon et al.
-        2019). Paths are computed from the anchors only: O(m (e + n log n)) time for e edges and 8 m n bytes.
+        0 is an edge and edges of one direction count in both; two different lengths of an edge are refused, and so are
+        similarities of at most 1. From AnnData the paths are over its points: pass ``adata.obsp["distances"]`` for its
+        graph. All measures of neighbors, ranks and pairs use the paths; measures that need coordinates of the data are
+        missing. Points that no path joins raise an error. With a graph of neighbors of noiseless data,
+        ``spearman_distance`` of an embedding of the noisy data is DEMaP (Moon et al. 2019). Paths are computed from the
+        anchors only: O(m (e + n log n)) time for e edges and 8 m n bytes.
         "neighbors": ``data`` are the lists of the nearest neighbors of each point, nearest first: an (n, K) array of
         numbers of points, (indices, distances) as of pynndescent, faiss, cuML and scikit-learn, a mapping as of uwot, a
         sparse matrix of distances (``kneighbors_graph``, a .npz file), or AnnData with ``obsp["distances"]``
         (``use_rep`` names another key). Entries of -1, the point itself, numbers that count from 1 and lists of unequal
-        lengths are recognized, with a note; ``connectivities`` are refused. Measures of up to K neighbors are those of
-        the data (continuity, overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K;
-        ``r_nx_auc`` ends at K. Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it.
-        All measures that need distances, coordinates or ranks of other points are missing with that reason, and no
-        method is run. Lists of an approximate search give the values of its neighbors.
+        lengths are recognized, with a note; ``connectivities`` and similarities of at most 1 are refused, and a note
+        names entries that may be similarities. Measures of up to K neighbors are those of the data (continuity,
+        overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K; ``r_nx_auc`` ends at K.
+        Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it. All measures that need
+        distances, coordinates or ranks of other points are missing with that reason, and no method is run. Lists of an
+        approximate search give the values of its neighbors.
         A bundled method that is named and has a ``metric`` gets it (``"classical_mds"``, ``"lsdr"``), unless
         ``with_embedding`` passes another one. The metric is not passed to other methods: bundled ones use Euclidean
         distances of the coordinates, estimators their own setting, callables none; a note on each and the header say

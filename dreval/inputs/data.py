@@ -43,8 +43,8 @@ from dreval.inputs.files import (
     unpack,
 )
 from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
-from dreval.inputs.neighbor_lists import list_lengths, neighbor_lists
-from dreval.inputs.networks import as_network, is_network
+from dreval.inputs.neighbor_lists import check_no_lists, list_lengths, neighbor_lists
+from dreval.inputs.networks import as_network, check_no_part_of_graph, is_network
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
@@ -401,8 +401,10 @@ def as_data(
         table, columns, sha256, table_notes = network, None, digest_of(network), [*network_notes]
     else:
         table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
-        if metric not in ("precomputed", "neighbors") and table.shape[0] == table.shape[1]:
-            square_notes = _square_notes(table, pairs)
+        if metric not in ("precomputed", "neighbors"):
+            square_notes = _pair_notes(table, pairs)
+        if metric == "geodesic" and DISTANCES_KEY in raw.obsp:
+            square_notes = (*square_notes, note("geodesic.obsp_unused", used=raw.part))
     variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
@@ -614,8 +616,15 @@ def check_groups(groups: LabelVector | None, labels: LabelVector | None) -> None
         raise InputError("groups", "must not be the classes of {labels}", received, hint, labels="labels")
 
 
-def _square_notes(table: Any, pairs: bool) -> Notes:
-    """Raise for a graph, and warn of a symmetric matrix of features, unless it is passed on as ``pairs``."""
+def _pair_notes(table: Any, pairs: bool) -> Notes:
+    """Raise for a graph, rows of one, and lists; warn of symmetric features, unless they are passed on as ``pairs``."""
+    n, p = table.shape
+    if n < p and not isinstance(table, LazyTable):
+        check_no_part_of_graph(table, "data")
+    if n >= p and not (table.sparse if isinstance(table, LazyTable) else is_sparse(table)):
+        check_no_lists(table, "data")
+    if n != p:
+        return ()
     top_rows = rows_of(table, slice(0, N_ROWS_CHECKED)) if isinstance(table, LazyTable) else table
     check_no_graph(top_rows, table.shape[0], "data")
     code = None if pairs else symmetric_kind(top_rows[:, : top_rows.shape[0]])
@@ -686,14 +695,22 @@ def _check_features(
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 
 
-def _check_lists(raw: UnpackedTable) -> tuple[Any, None, str, list[Note]]:
+def lists_of(value: Any, argument: str) -> tuple[Any, Notes]:
+    """Return the table of ranks of lists of neighbors in any form, also in a file or AnnData, and all notes."""
+    raw = unpack(value, argument, OBSP_PREFIX + DISTANCES_KEY if is_anndata(value) else None, sparse=neighbor_lists)
+    table, _, _, notes = _check_lists(raw, argument)
+    return table, (*raw.notes, *notes)
+
+
+def _check_lists(raw: UnpackedTable, argument: str = "data") -> tuple[Any, None, str, list[Note]]:
     """Return the table of neighbor lists, no names of columns, its hash, and notes on what was recognized."""
     table: Any = raw.matrix
     notes: Notes = ()
     if raw.matrix is None:
-        table, notes = neighbor_lists(frame_numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids"))
+        numbers = frame_numbers(raw.frame, argument, NOT_NUMERIC_HINT, "labels", "ids")
+        table, notes = neighbor_lists(numbers, argument)
     elif isinstance(raw.matrix, LazyTable):
-        table, notes = neighbor_lists(raw.matrix.whole)
+        table, notes = neighbor_lists(raw.matrix.whole, argument)
     return table, None, digest_of(table), [*notes]
 
 

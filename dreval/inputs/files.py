@@ -524,16 +524,17 @@ def _select_matrix(value: Any, argument: str, layer: str | None) -> tuple[Any, A
     if layer.startswith(OBSM_PREFIX) and layer.removeprefix(OBSM_PREFIX) in value.obsm:
         return value.obsm[layer.removeprefix(OBSM_PREFIX)], None
     if layer.startswith(OBSP_PREFIX):
-        return _select_pairs(value, layer.removeprefix(OBSP_PREFIX)), None
+        return _select_pairs(value, layer.removeprefix(OBSP_PREFIX), argument), None
     raise _unknown_layer(value, layers, layer)
 
 
-def _select_pairs(value: Any, key: str) -> Any:
+def _select_pairs(value: Any, key: str, argument: str) -> Any:
     """Return the matrix of obsp of a key, in memory."""
     if key not in value.obsp:
         listed = ", ".join(sorted(value.obsp)) or "none"
         hint = f"{did_you_mean(key, value.obsp)}Keys of obsp: {listed}. scanpy.pp.neighbors writes 'distances'."
-        raise UnknownName("use_rep", "must be a key of obsp where the metric is 'neighbors'", repr(key), hint)
+        keyword = "use_rep" if argument == "data" else argument
+        raise UnknownName(keyword, "must be a key of obsp with lists of neighbors", repr(key), hint)
     matrix = value.obsp[key]
     return matrix.to_memory() if kind_of(matrix) is Kind.SPARSE_FILE else matrix
 
@@ -590,6 +591,8 @@ class UnpackedTable:
 
     A sparse table, or a table that is not in memory, is in ``matrix``, with column names in ``names``; ``frame`` then
     has its rows and no columns. ``stored`` is a sparse matrix as it was passed, with the zeros that it stores.
+
+    Of AnnData ``part`` names the matrix that is used, and ``obsp`` has the keys of its graphs.
     """
 
     frame: pd.DataFrame
@@ -608,6 +611,8 @@ class UnpackedTable:
     reserve: pd.Index[Any] | None = None
     selected: tuple[str, ...] = ()
     file: str = ""
+    part: str = ""
+    obsp: tuple[str, ...] = ()
 
     @property
     def other_header(self) -> bool | None:
@@ -870,6 +875,10 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: SparseOp
     notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
     index = row_names(cells.names)
     parts: dict[str, Any] = {"extra": cells.obs, "obsm": cells.obsm, "palettes": cells.palettes}
+    key = "" if layer is None else layer.removeprefix(OBSM_PREFIX)
+    is_layer = key not in ("", "raw") and key == layer
+    part = "X" if not key else f"layers[{key!r}]" if is_layer else "raw.X" if key == layer else f"obsm[{key!r}]"
+    parts |= {"part": part, "obsp": tuple(getattr(value, "obsp", None) or ())}
     return replace(raw, index=index, reserve=None, name="data", notes=notes, **parts)
 
 

@@ -11,9 +11,10 @@ import numpy.typing as npt
 from dreval._check import FloatArray, IntArray, describe
 from dreval._check_arrays import MIN_POINTS
 from dreval.errors import InputError
-from dreval.inputs.features import check_places, check_real
+from dreval.inputs.features import check_places, check_real, rows_of
 from dreval.inputs.files import as_numpy
 from dreval.inputs.kinds import Kind, kind_of
+from dreval.inputs.networks import similarity_notes
 from dreval.records.notes import Note, Notes, note
 
 INDEX_KEYS = ("indices", "idx", "index", "nn.index", "nn.idx", "nn_index")  # of uwot, BiocNeighbors, FNN, RANN, dbscan
@@ -21,10 +22,17 @@ DISTANCE_KEYS = ("distances", "dist", "distance", "nn.dist", "nn.dists", "nn_dis
 TIED = 1e-12  # relative difference up to which distances are equal but for rounding
 MAX_DECREASE = 1e-6  # relative decrease of sorted distances that is rounding in single precision
 MAX_ASYMMETRY = 1e-6  # relative difference of (i, j) and (j, i) in a symmetric matrix
-REQUIREMENT = "must be lists of nearest neighbors where the metric is 'neighbors'"
-CONNECTIVITIES_HINT = (
-    "Weights of edges do not order the neighbors: pass their distances, of scanpy obsp['distances'], or (indices, "
-    "distances). The points themselves, as obsm['X_pca'], answer more questions."
+NO_ENTRY = -np.inf  # behind the end of a list in a table of lists of unequal lengths
+MIN_LISTS = 10  # rows from which on a table of integers may be recognized as lists
+MIN_MUTUAL = (
+    0.1  # excess of mutual neighbors over chance, of what chance leaves, for a table of integers that holds lists
+)
+MIN_MUTUAL_SCORE = 4.0  # the same in standard errors of random lists
+REQUIREMENT = "must be lists of nearest neighbors"
+SYMMETRIC_HINT = (
+    "Edges in both directions, as of 'connectivities' and of graph.maximum(graph.T), join points that are not the "
+    "nearest. Pass the distances of the nearest neighbors, of scanpy obsp['distances'], or (indices, distances). The "
+    "points themselves, as obsm['X_pca'], answer more questions."
 )
 
 
@@ -55,7 +63,8 @@ def neighbor_lists(value: Any, argument: str = "data") -> NeighborLists:
     -------
     NeighborLists
         The table of ranks, and notes on what was recognized: the point itself in its list, entries of -1, numbers that
-        count from 1, swapped pairs, lists of unequal lengths.
+        count from 1, swapped pairs, lists of unequal lengths, distances that may be similarities, and distances of 0
+        that may be missing.
 
     Raises
     ------
@@ -125,11 +134,11 @@ def _pair_of_mapping(value: Mapping[Any, Any], argument: str) -> Any:
 
 
 def _rectangle(value: Any, argument: str) -> FloatArray:
-    """Return a table as an array of float64, with -1 behind the shorter ones of lists of unequal lengths."""
+    """Return a table as an array of float64, with ``NO_ENTRY`` behind the shorter ones of lists of unequal lengths."""
     is_ragged = isinstance(value, list | tuple) and _is_table(value) and len({len(row) for row in value}) > 1
     if is_ragged:
         width = max(map(len, value))
-        value = [[*row, *[-1] * (width - len(row))] for row in value]
+        value = [[*row, *[NO_ENTRY] * (width - len(row))] for row in value]
     array = np.asarray(as_numpy(value, argument))
     if array.ndim != 2 or array.dtype.kind not in "iuf" or array.size == 0:
         hint = (
@@ -178,8 +187,10 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
     if (row := _repeated_row(points)) >= 0:
         received = f"a point twice in list {row}, counted from 0"
         raise InputError(argument, "must name each neighbor once", received, "Remove repeated neighbors.")
-    if not is_listed.all():
-        notes.append(note("lists.padded", lists=int((~is_listed).any(axis=1).sum()), n=n))
+    if padded := int((~is_listed & (numbers != NO_ENTRY)).any(axis=1).sum()):
+        notes.append(note("lists.padded", lists=padded, n=n))
+    if gaps := int((is_listed[:, 1:] & ~is_listed[:, :-1]).any(axis=1).sum()):
+        notes.append(note("lists.gaps", lists=gaps, n=n))
     is_self = points == np.arange(n)[:, None]
     is_listed &= ~is_self
     rows, columns = np.nonzero(is_listed)
@@ -260,14 +271,60 @@ def _of_matrix(matrix: Any, argument: str) -> NeighborLists:
     _check_distances(rows, distances, argument)
     lists = _ranked(rows, points, distances, n)
     entries = csr_array((distances, (rows, points)), (n, n))
+    doubts: Notes = ()
     if not np.array_equal(entries.data, lists.table.data):  # a table of ranks was checked when it was made
         _check_no_weights(entries, argument)
+        doubts = similarity_notes(entries, argument, REQUIREMENT)
+    counts = list_lengths(lists.table)
+    if 0 < counts.min() < counts.max() and not doubts and distances.min() > 0:
+        doubts = (note("lists.no_zeros", lists=int((counts < counts.max()).sum()), n=n, long=int(counts.max())),)
     _check_not_empty(lists.table, argument)
     if list_lengths(lists.table).max() > 1 and (lists.table.data == 1).all():
         hint = "Pass distances, of scikit-learn by kneighbors_graph(mode='distance'), or indices, nearest first."
         received = f"edges that are all {distances[0]:g}" if np.ptp(distances) == 0 else "equal distances in each row"
         raise InputError(argument, "must order the neighbors", received, hint)
-    return lists._replace(notes=(*selves, *lists.notes))
+    return lists._replace(notes=(*selves, *lists.notes, *doubts))
+
+
+def check_no_lists(table: Any, argument: str) -> None:
+    """Raise for a dense table of features (n, K) that holds lists of neighbors, by their row numbers.
+
+    They are whole numbers of rows, from 0 or from 1 on, none twice in a row, with the row itself first in all lists or
+    in none. Two points are then often in the list of each other: more often than random ones, by ``MIN_MUTUAL`` of what
+    chance leaves and ``MIN_MUTUAL_SCORE`` standard errors, unless a list has half of the points.
+    """
+    n, width = table.shape
+    if n < MIN_LISTS or not 2 <= width <= n:
+        return
+    for stop in (MIN_POINTS, n):  # most tables are decided by their first rows
+        lists = rows_of(table, slice(0, stop))
+        is_whole = bool((lists % 1 == 0).all()) and bool(((lists >= 0) & (lists <= n)).all())
+        if not is_whole or _repeated_row(lists) >= 0:
+            return
+    low, high = lists.min(), lists.max()
+    if (low, high) not in ((0, n - 1), (1, n)):
+        return
+    is_self = lists - low == np.arange(n)[:, None]
+    has_self = bool(is_self[:, 0].all())
+    if is_self[:, int(has_self) :].any():
+        return
+    numbers = (lists - low)[:, int(has_self) :].astype(np.int64)
+    width = numbers.shape[1]
+    if width < 2:
+        return
+    if 2 * width < n:
+        rows = np.repeat(np.arange(n), width)
+        chance = width / (n - 1)
+        excess = float(np.isin(numbers.ravel() * n + rows, rows * n + numbers.ravel()).mean()) - chance
+        error = np.sqrt(2 * chance * (1 - chance) / len(rows))  # edges count in pairs
+        if excess < max(MIN_MUTUAL * (1 - chance), MIN_MUTUAL_SCORE * error):
+            return
+    received = f"lists of the {width} nearest rows of each row"
+    hint = (
+        "Pass the points, X or an obsm array. To evaluate by the lists themselves: metric='neighbors'. If the numbers "
+    )
+    hint += "are features, append a column of zeros."
+    raise InputError(argument, "must hold features, not lists of neighbors", received, hint)
 
 
 def _check_not_empty(table: Any, argument: str) -> None:
@@ -287,8 +344,8 @@ def _check_no_weights(entries: Any, argument: str) -> None:
     if counts.min() < counts.max():
         difference = abs(entries - entries.T)
         if difference.nnz == 0 or difference.max() <= MAX_ASYMMETRY * entries.data.max():
-            received = f"a symmetric graph with {counts.min()} to {counts.max()} edges of a point, as 'connectivities'"
-            raise InputError(argument, REQUIREMENT, received, CONNECTIVITIES_HINT)
+            received = f"a symmetric graph with {counts.min()} to {counts.max()} edges of a point"
+            raise InputError(argument, REQUIREMENT, received, SYMMETRIC_HINT)
 
 
 def _ranked(rows: IntArray, points: IntArray, distances: FloatArray, n: int) -> NeighborLists:

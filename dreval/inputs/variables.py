@@ -433,6 +433,8 @@ GUESSES = frozenset(
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
         *("source.column", "source.metric_none", "source.metric_kept"),
         *("new.columns_in_order", "new.columns_unused", "new.same_names"),
+        *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
+        *("graph.smaller_nearer", "graph.like_similarities"),
     )
 )
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.sparse import csr_matrix
+from scipy.sparse import csr_matrix, save_npz
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors, kneighbors_graph
 from strategies import clouds
@@ -127,8 +130,6 @@ def test_it_prints_its_value_and_reproduces_itself() -> None:
 
 def test_the_names_of_rows_are_kept() -> None:
     """``augment`` has the names of the points."""
-    import pandas as pd
-
     names = [f"cell {i}" for i in range(400)]
     result = dreval.graph_recall(damaged(0.2), pd.DataFrame(X, index=names), anchors=10)
     assert result.augment()["id"].tolist() == [names[i] for i in result.points.index]
@@ -149,6 +150,26 @@ def test_bad_graphs_are_refused(name: str) -> None:
     graph, options, message = BAD[name]
     with pytest.raises(InputError, match=message):
         dreval.graph_recall(graph, X, **options)
+
+
+def test_graphs_in_files_and_anndata_have_their_recall(tmp_path: Path) -> None:
+    """A sparse matrix and numbers in files, and obsp["distances"] of an object with the attributes of AnnData."""
+    matrix = kneighbors_graph(X, 9, mode="distance")
+    save_npz(tmp_path / "graph.npz", matrix)
+    np.save(tmp_path / "numbers.npy", TRUE[:, :9])
+    np.savetxt(tmp_path / "numbers.csv", TRUE[:, :9], fmt="%d", delimiter=",")
+    for name in ("graph.npz", "numbers.npy", "numbers.csv"):
+        assert dreval.graph_recall(tmp_path / name, X).value == 1.0
+        assert dreval.graph_recall(str(tmp_path / name), X).n_neighbors == 9
+    names = pd.Index([f"cell{i}" for i in range(400)])
+    parts: dict[str, Any] = {"obs": pd.DataFrame(index=names), "obs_names": names, "var_names": None, "layers": {}}
+    cells = SimpleNamespace(X=X, obsm={}, obsp={"distances": matrix}, uns={}, **parts)
+    assert dreval.graph_recall(cells, cells).value == 1.0
+    with pytest.raises(UnknownName, match="`graph` must be a key of obsp with lists"):
+        dreval.graph_recall(SimpleNamespace(X=X, obsm={}, obsp={}, uns={}, **parts), X)
+    with pytest.raises(InputError, match="`graph`") as error:
+        dreval.graph_recall({"a": TRUE[:, :9]}, X)
+    assert "metric" not in str(error.value)
 
 
 def test_geodesic_neighbors_are_not_true_neighbors() -> None:

@@ -165,10 +165,50 @@ def test_anndata_has_its_lists_in_obsp() -> None:
     assert evaluation.data.list_length == 9
     assert evaluation.data.labels is not None
     assert as_data(data, metric="neighbors", use_rep="k5").list_length == 5
-    with pytest.raises(InputError, match="as 'connectivities'"):
+    with pytest.raises(InputError, match="a symmetric graph"):
         as_data(data, metric="neighbors", use_rep="connectivities")
     with pytest.raises(UnknownName, match="Did you mean 'distances'"):
         as_data(data, metric="neighbors", use_rep="distance")
+
+
+def test_paths_of_anndata_say_what_they_are_over() -> None:
+    """The points by their name; obsp["distances"] is named, in the printed result and as a warning of a function."""
+    data = cells(distances=graph(9))
+    for options, used in (({}, "X"), ({"use_rep": "X_umap"}, "obsm['X_umap']")):
+        results = dreval.Evaluation(data, {"e": Y}, metric="geodesic", random_state=0, **options).run(
+            "continuity", None
+        )
+        text = " ".join(str(results).split())
+        assert f'computed from {used} of the AnnData object; its obsp["distances"] is not used' in text
+    with pytest.warns(dreval.errors.InputWarning, match="is not used: pass adata.obsp"):
+        dreval.continuity(data, Y, metric="geodesic")
+    assert "geodesic.obsp_unused" not in [note.code for note in as_data(cells(), metric="geodesic").notes]
+
+
+SHORT = np.where((np.arange(60)[:, None] == 3) & (np.arange(9) >= 6), -1, ORDER[:, :9])
+PRINTED: dict[str, tuple[Any, str]] = {
+    "padded": (SHORT, "1 of 60 lists of neighbors have entries without a neighbor (-1)"),
+    "unequal": (SHORT, "k is at most 6, the length of the shortest one, also if it is the only one"),
+    "gap": (SHORT[:, ::-1], "read as one place nearer"),
+    "self": (np.c_[np.arange(60), ORDER[:, :8]], "60 of 60 lists of neighbors hold the point itself"),
+    "from 1": (ORDER[:, :9] + 1, "The neighbors are counted from 1"),
+    "swapped": ((np.sort(DISTANCES, axis=1)[:, :9], ORDER[:, :9]), "The pair was read as (distances, indices)"),
+}
+
+
+@pytest.mark.parametrize("case", PRINTED)
+def test_guesses_on_lists_are_printed(case: str) -> None:
+    """The short form says what was recognized, since it changes what was read."""
+    data, text = PRINTED[case]
+    results = dreval.Evaluation(data, {"e": Y}, metric="neighbors", random_state=0).run("continuity", None, None)
+    assert text in " ".join(str(results).split())
+
+
+def test_functions_warn_of_guesses_on_lists() -> None:
+    """Numbers have no notes."""
+    for data, text in ((ORDER[:, :9] + 1, "counted from 1"), (SHORT[:, ::-1], "one place nearer")):
+        with pytest.warns(dreval.errors.InputWarning, match=text):
+            dreval.continuity(data, Y, 5, metric="neighbors")
 
 
 def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

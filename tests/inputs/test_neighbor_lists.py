@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
 from dreval.errors import InputError
+from dreval.inputs.data import as_data
 from dreval.inputs.neighbor_lists import list_lengths, neighbor_lists
 
 X = np.random.default_rng(3).normal(size=(12, 3))
@@ -172,3 +174,127 @@ def test_symmetric_lists_of_equal_lengths_are_lists() -> None:
     matrix = graph(indices, distances)
     assert abs(matrix - matrix.T).max() < 1e-12
     assert list_lengths(neighbor_lists(matrix).table).tolist() == [2] * 8
+
+
+POINTS = np.random.default_rng(0).normal(size=(400, 5))
+NEAREST, LENGTHS = searched(POINTS, 14)
+KNN = graph(NEAREST, LENGTHS)
+
+
+def weighted(values: Any) -> Any:
+    """Return the graph of the nearest neighbors with other entries."""
+    return csr_matrix((values, KNN.indices, KNN.indptr), KNN.shape)
+
+
+def test_a_gap_in_a_list_is_noted() -> None:
+    """The neighbors behind a -1 move up one place, with a note; one at the end, and short lists, have no such note."""
+    gap, end = INDICES.copy(), INDICES.copy()
+    gap[3, 2] = end[3, 4] = -1
+    lists = neighbor_lists(gap)
+    assert lists.table[[3]].toarray().ravel()[INDICES[3, 3]] == 3
+    assert [note.code for note in lists.notes] == ["lists.padded", "lists.gaps", "lists.unequal"]
+    assert [note.code for note in neighbor_lists(end).notes] == ["lists.padded", "lists.unequal"]
+    assert [
+        note.code for note in neighbor_lists([row[: 3 + (i > 5)] for i, row in enumerate(INDICES.tolist())]).notes
+    ] == ["lists.unequal"]
+
+
+@pytest.mark.parametrize("scale", [0.01, 1.0])
+def test_similarities_in_a_matrix_are_refused(scale: float) -> None:
+    """Points with larger entries share more neighbors; distances in the same range are read without a note."""
+    with pytest.raises(InputError, match="similarities up to") as error:
+        neighbor_lists(weighted(scale * np.exp(-(KNN.data**2))))
+    assert "multiply all" in error.value.hint
+    assert neighbor_lists(weighted(scale * KNN.data / KNN.data.max())).notes == ()
+
+
+def test_entries_that_may_be_similarities_are_noted() -> None:
+    """Above 1 they may be other distances; at most 1 and unrelated to shared neighbors they may be either."""
+    assert [note.code for note in neighbor_lists(weighted(10 * np.exp(-(KNN.data**2)))).notes] == [
+        "graph.like_similarities"
+    ]
+    random = np.random.default_rng(1).random(KNN.nnz)
+    assert [note.code for note in neighbor_lists(weighted(random)).notes] == ["graph.smaller_nearer"]
+    assert neighbor_lists(weighted(2 * random)).notes == ()
+
+
+def test_removed_zeros_of_copies_are_noted() -> None:
+    """A copy is the nearest neighbor while its zero is stored; without it the list is short, and a note says why."""
+    points = POINTS.copy()
+    points[7] = points[8]
+    copies = graph(*searched(points, 14))
+    assert neighbor_lists(copies).notes == ()
+    copies.eliminate_zeros()
+    notes = neighbor_lists(copies).notes
+    assert [note.code for note in notes] == ["lists.unequal", "lists.no_zeros"]
+    assert dict(notes[1].values) == {"lists": 2, "n": 400, "long": 14}
+
+
+def test_the_error_for_a_symmetric_graph_names_both_causes() -> None:
+    """Distances in both directions are no connectivities."""
+    with pytest.raises(InputError, match="a symmetric graph with 14 to") as error:
+        neighbor_lists(KNN.maximum(KNN.T))
+    assert "graph.maximum(graph.T)" in error.value.hint
+
+
+LISTS = {
+    "lists": NEAREST,
+    "with the point": np.c_[np.arange(400), NEAREST],
+    "from 1": NEAREST + 1,
+    "numbers with decimals": NEAREST.astype(float),
+    "two": NEAREST[:, :2],
+    "all others": searched(POINTS, 399)[0],
+}
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "geodesic"])
+@pytest.mark.parametrize("case", LISTS)
+def test_lists_are_no_features(case: str, metric: str) -> None:
+    """The error has both cures."""
+    with pytest.raises(InputError, match="not lists of neighbors") as error:
+        as_data(LISTS[case], metric=metric)
+    assert "Pass the points" in error.value.hint
+    assert "metric='neighbors'" in error.value.hint
+    assert as_data(np.c_[LISTS[case], np.zeros(400)], metric=metric).n == 400
+
+
+def test_lists_in_a_file_are_no_features(tmp_path: Path) -> None:
+    """Read at once, and as a memory map."""
+    np.save(tmp_path / "lists.npy", NEAREST)
+    for value in (tmp_path / "lists.npy", np.load(tmp_path / "lists.npy", mmap_mode="r")):
+        with pytest.raises(InputError, match="not lists of neighbors"):
+            as_data(value)
+
+
+INTEGERS = np.random.default_rng(2)
+NO_LISTS = {
+    "random rows": np.array([INTEGERS.permutation(400)[:14] for _ in range(400)]),
+    "ranks in columns": np.array([INTEGERS.permutation(400) for _ in range(2)]).T,
+    "rankings of items": np.array([INTEGERS.permutation(14) for _ in range(400)]),
+    "counts": INTEGERS.poisson(5, size=(400, 14)),
+    "few rows": np.array([[1, 2], [0, 2], [1, 0], [2, 1]]),
+}
+
+
+@pytest.mark.parametrize("case", NO_LISTS)
+def test_other_integers_are_features(case: str) -> None:
+    """Rows of different numbers are lists only if points are often in the list of each other."""
+    assert as_data(NO_LISTS[case]).p == NO_LISTS[case].shape[1]
+
+
+def test_rows_of_a_graph_are_no_features() -> None:
+    """A graph that was cut in its rows only, in any order, sparse or dense, of distances or similarities."""
+    rng = np.random.default_rng(0)
+    mask, order = rng.random(400) < 0.5, rng.permutation(400)[:150]
+    weights = weighted(np.exp(-(KNN.data**2)))
+    parts = [KNN[mask], KNN[order], KNN[mask].toarray(), weights.maximum(weights.T)[mask], KNN[:399]]
+    for metric in ("euclidean", "geodesic"):
+        for part in parts:
+            with pytest.raises(InputError, match="rows of a graph of 400 points") as error:
+                as_data(part, metric=metric)
+            assert "graph[mask][:, mask]" in error.value.hint
+    assert as_data(KNN[mask][:, mask], metric="geodesic").n == mask.sum()
+    top = rng.random((200, 400))
+    top[top < np.sort(top, axis=1)[:, [-14]]] = 0.0  # as many entries in each row, as of a graph
+    for features in (top, csr_matrix(top), csr_matrix(rng.poisson(0.1, size=(200, 400)) + np.eye(200, 400))):
+        assert as_data(features).p == 400

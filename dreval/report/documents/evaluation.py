@@ -488,9 +488,13 @@ UNPRINTED_CODES = (
     "interval.coordinates",
     "interval.jumps",
     "kcca.leading",
+    "lists.auto",
 )
 # Assumptions that are printed: guesses on which every value depends, by the beginning of their code.
-PRINTED_ASSUMPTIONS = ("covariates.", "data.pca_unused", "file.", "labels.", "missing.", "row.", "rows.", *FIRST_CODES)
+PRINTED_ASSUMPTIONS = (
+    *("covariates.", "data.pca_unused", "file.", "geodesic.obsp_unused", "graph.", "labels.", "lists.", "missing."),
+    *("row.", "rows.", *FIRST_CODES),
+)
 
 
 def summarize(results: Results, full: bool = False, *, shell: bool = False) -> Document:
