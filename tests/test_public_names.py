@@ -278,6 +278,8 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "anchors": "auto",
         "random_state": None,
         "n_jobs": None,
+        "new_data": None,
+        "new": None,
     }
 
 

@@ -10,8 +10,8 @@ from dreval.cli._arguments import add_arguments, pairs
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, with_command, write_files
 from dreval.errors import DrevalError, InputError
+from dreval.glossary import SIMILARITY_FIGURES
 from dreval.inputs.kinds import stem_of
-from dreval.records.similarity import KINDS
 
 if TYPE_CHECKING:
     from dreval.cli._main import CommandParser
@@ -58,7 +58,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="euclidean, cosine, correlation or precomputed; for two files also two metrics (euclidean)",
     )  # fmt: skip
     add_arguments(parser, FUNCTION, ARGUMENTS, **SHELL)
-    add_files(parser, "similarity", "KIND", f"of this kind: {', '.join(KINDS)}")
+    add_files(parser, "similarity", "KIND", f"of this kind: {', '.join(SIMILARITY_FIGURES)}")
     add_formats(parser, "recipe, table, maxima, curve, moved (of two files), notes")
 
 
@@ -69,8 +69,10 @@ def _similarity(options: Any, say: Printer) -> int:
     paths = options.representations
     check_files(options, [*paths, options.groups])
     for kind in (kind for kind, _ in options.plot if kind):
-        if kind not in KINDS:
-            raise InputError("--plot", f"must be one of {', '.join(KINDS)}", repr(kind), "Write --plot items=a.png.")
+        if kind not in SIMILARITY_FIGURES:
+            raise InputError(
+                "--plot", f"must be one of {', '.join(SIMILARITY_FIGURES)}", repr(kind), "Write --plot items=a.png."
+            )
     if len(paths) < 2:
         hint = "Write: dreval similarity old.npy new.npy."
         raise InputError("representations", "must be two files or more", f"{len(paths)}", hint)

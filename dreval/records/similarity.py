@@ -13,6 +13,7 @@ import pandas as pd
 
 from dreval._check import check_one_of, check_path
 from dreval.errors import InputError
+from dreval.glossary import SIMILARITY_FIGURES
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.notes import Notes, join_notes
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 PERFECT = {"overlap": 1.0, "cka": 1.0, "rsa": 1.0, "procrustes": 0.0}  # values of equal representations
-KINDS = ("matrix", "items", "curve")
 
 
 @read_only
@@ -297,7 +297,7 @@ class RepresentationSimilarity(TableRecord):
         from dreval.report.figures.similarity import draw_similarity
 
         kind = ("items" if len(self.pairs) == 1 else "matrix") if kind is None else kind
-        kind = check_one_of(kind, KINDS, "kind", aliases=True)
+        kind = check_one_of(kind, SIMILARITY_FIGURES, "kind", aliases=True)
         measure = check_one_of(self.measures[0] if measure is None else measure, self.measures, "measure")
         return draw_similarity(self, kind, measure, self.pair(first, second), ax, figsize)
 

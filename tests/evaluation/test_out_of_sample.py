@@ -21,11 +21,11 @@ import dreval
 from dreval.errors import DrevalError, InputError
 from dreval.geometry import streaming
 from dreval.geometry.view import query_views
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inference.conformal import conformal_p, conformal_rank, least_flagged
 
 MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "r_nx", "mrre_false", "mrre_missing")
-METRIC_NAMES = [name for name in METRICS if name != "precomputed"]
+METRIC_NAMES = [name for name in TABLE_METRICS if name != "precomputed"]
 
 
 # The naive twin: sorted distances of one query at a time, and the formulas of the measures as they are written.
