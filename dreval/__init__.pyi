@@ -20,7 +20,6 @@ from dreval.datasets._dataset import DatasetCard
 from dreval.datasets._dataset import simulate as simulate
 from dreval.datasets.files import load_dataset as load_dataset
 from dreval.evaluation.evaluation import Evaluation as Evaluation
-from dreval.evaluation.out_of_sample import out_of_sample as out_of_sample
 from dreval.evaluation.score import score as score
 from dreval.inputs.source import embed as embed
 from dreval.measures import average_local_error as average_local_error

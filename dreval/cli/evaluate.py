@@ -107,7 +107,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     )
     files = add_files(parser, "result")
     add_arguments(files, f"{EVALUATION}.run", ("journal",))
-    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
+    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, new_points")
 
 
 def _named_source(text: str) -> tuple[str, str]:

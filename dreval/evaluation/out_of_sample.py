@@ -183,7 +183,7 @@ def out_of_sample(
     one degrees.
 
     *Gap.* The value of the reference points minus that of the new points: a loss where it is positive, and for the rank
-    errors, where lower is better, where it is negative. It is an estimate, and has the other sign by chance if nothing
+    errors, where lower is better, where it is negative. It is an estimate, and may have the other sign where little
     is lost. It is not 0 where nothing is overfitted: by trustworthiness, principal components of 100 points in 30
     independent columns have .026, two of the columns 0.
 

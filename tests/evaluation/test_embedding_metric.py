@@ -111,12 +111,12 @@ def test_anchors_have_the_contributions_of_all_points(precomputed):
     rows, metric = np.arange(3, 80, 7), "precomputed" if precomputed else "cosine"
     Z = DistanceTable.of(cdist(Y, Y, "cosine")) if precomputed else Y
     whole = neighbor_pass(X, {"": Z}, k=6, embedding_metric=metric)[""]
-    for some in (
+    for part in (
         neighbor_pass(X, {"": Z}, k=6, rows=rows, embedding_metric=metric)[""],
         anchored_pass(X, {"": Z}, rows, k=6, embedding_metric=metric)[""],
     ):
         for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank"):
-            np.testing.assert_array_equal(getattr(some, name), getattr(whole, name)[rows])
+            np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[rows])
 
 
 def test_a_part_of_a_table_of_distances_is_the_table_of_the_part():
@@ -190,8 +190,8 @@ def test_the_result_names_the_metric_of_the_embeddings(tmp_path):
     assert "embeddings:" not in str(plain)
     assert "embedding_metric" not in plain.recipe
     assert "embedding_metric='cosine'" in res.recipe["call"]
-    again = dreval.load_results(res.save(tmp_path / "a.dreval"))
-    assert str(again) == str(res)
+    loaded = dreval.load_results(res.save(tmp_path / "a.dreval"))
+    assert str(loaded) == str(res)
     assert "embeddings: cosine" in res.report(tmp_path / "a.html").read_text("utf-8")
     with pytest.raises(InputError, match="must have the same `embedding_metric`"):
         dreval.compare(res, plain)
@@ -255,7 +255,7 @@ def test_results_of_distances_are_printed_drawn_and_saved_without_maps(tmp_path)
         with pytest.raises(InputError, match="must need no coordinates where embeddings are distances"):
             res.plot(kind)
     res.plot("shepard")
-    again = dreval.load_results(res.save(tmp_path / "a.dreval"))
-    assert str(again) == str(res)
-    assert again.embeddings["y"].shape == (60, 0)
+    loaded = dreval.load_results(res.save(tmp_path / "a.dreval"))
+    assert str(loaded) == str(res)
+    assert loaded.embeddings["y"].shape == (60, 0)
     assert ev.estimate_cost("trustworthiness", None).seconds > 0
