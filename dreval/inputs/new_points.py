@@ -26,7 +26,7 @@ from dreval.inputs.features import (
     is_sparse,
 )
 from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, unpack
-from dreval.inputs.kinds import Kind, kind_of, split_member
+from dreval.inputs.kinds import Kind, kind_of, nearest_file, split_member
 from dreval.inputs.source import coordinate_table
 from dreval.inputs.stored import LazyTable
 from dreval.inputs.text_tables import HeaderOptions
@@ -130,7 +130,7 @@ def _as_coordinates(value: Any, argument: str, rows: Data) -> Any:
 def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
     """Return the coordinates of new rows in a table that was passed, matched by the names of the rows."""
     if isinstance(value, str) and value not in rows.obsm and kind_of(value) is Kind.TEXT:
-        near = nearest_name(value, rows.obsm)
+        near = nearest_name(value, rows.obsm) or nearest_file(value)
         hint = f"{f'Did you mean {near!r}? ' if near else ''}Keys of obsm: {', '.join(sorted(rows.obsm)) or 'none'}."
         requirement = f"must be a table, an existing file, or a key of obsm of `{rows.name}`"
         raise UnknownName(argument, requirement, repr(value), hint)

@@ -60,6 +60,7 @@ def test_a_share_of_the_rows(run: Any) -> None:
             "must name each embedding once",
         ),
         (("--new-data", "query.csv", "--new", "umpa=new.csv"), "Did you mean 'umap'"),
+        (("--new-data", "query.csv", "--new", "umap=new.cvs"), "got 'new.cvs'. Did you mean 'new.csv'?"),
         (("--new-data", "query.csv"), "`--new-data` must come with an embedding of new points"),
         (
             ("--new-data", "query.csv"),
