@@ -26,7 +26,6 @@ _MODULES = {
     "embed": "inputs.source",
     "get_scorer": "measures.scorer",
     "load_dataset": "datasets.files",
-    "out_of_sample": "evaluation.out_of_sample",
     "score": "evaluation.score",
     "simulate": "datasets._dataset",
     "IndependenceTest": "records.tests",

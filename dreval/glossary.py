@@ -18,6 +18,7 @@ __all__ = [
     "PAIR_COLUMNS",
     "PAPER_PARTS",
     "POINT_METRICS",
+    "SIMILARITY_FIGURES",
     "STANDING_COLUMNS",
     "TABLE_METRICS",
     "TARGETS",
@@ -62,6 +63,7 @@ UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
 # Parts and formats of ``paragraph``.
 PAPER_PARTS = ("results", "methods")
 TEXT_FORMS = ("text", "markdown", "latex")
+SIMILARITY_FIGURES = ("matrix", "items", "curve")  # figures of a similarity of representations
 
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # kinds of figures of ``representation_similarity``
 

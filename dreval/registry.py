@@ -176,7 +176,12 @@ TESTS = Registry("dreval.significance", "test", "tests", decorators=("test",), s
 METHODS = Registry("dreval.methods", "method", "methods", decorators=("method",))
 DATASETS = Registry("dreval.datasets", "data set", "datasets", decorators=("dataset",))
 FIGURES = Registry("dreval.report.figures", "kind", "figures", decorators=("figure",), prefix="draw_")
-ANALYSES = Registry("dreval.analyses dreval.study.sweep", "analysis", "analyses", decorators=("analysis",))
+ANALYSES = Registry(
+    "dreval.analyses dreval.evaluation.out_of_sample dreval.study.sweep",
+    "analysis",
+    "analyses",
+    decorators=("analysis",),
+)
 
 
 def list_measures() -> list[str]:
@@ -246,8 +251,8 @@ def list_analyses() -> list[str]:
     --------
     >>> import dreval
     >>> dreval.list_analyses()  # doctest: +NORMALIZE_WHITESPACE
-    ['graph_recall', 'intrinsic_dimension', 'local_distortion', 'parallel_analysis', 'perplexity_curve',
-     'perturbation_score', 'singularity_score', 'sweep']
+    ['graph_recall', 'intrinsic_dimension', 'local_distortion', 'out_of_sample', 'parallel_analysis',
+     'perplexity_curve', 'perturbation_score', 'representation_similarity', 'singularity_score', 'sweep']
     """
     return ANALYSES.names()
 

@@ -278,6 +278,8 @@ def test_evaluation_has_the_promised_parameters() -> None:
         "anchors": "auto",
         "random_state": None,
         "n_jobs": None,
+        "new_data": None,
+        "new": None,
     }
 
 
@@ -325,11 +327,17 @@ def test_measures_are_called_alike(name: str) -> None:
 
 
 def test_analyses_of_data_are_called_alike() -> None:
-    """They take the data, and an embedding, a graph or the method and settings that they run, by position."""
+    """They take data, and an embedding, new points, a graph or the method and settings that they run, by position."""
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
         by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
-        extra = (["X", "perplexities"], ["X", "source", "param_grid"], ["graph", "X"], ["A", "B"])
+        extra = (
+            ["X", "perplexities"],
+            ["X", "source", "param_grid"],
+            ["graph", "X"],
+            ["A", "B"],
+            ["X", "Y", "X_new", "Y_new"],
+        )
         assert by_position in (["X"], ["X", "Y"], *extra), name
 
 

@@ -115,7 +115,9 @@ def _document(record: Any) -> dict[str, Any]:
     from dreval.records.sweep import Sweep
 
     if isinstance(record, Results):
-        return {"recipe": dict(record.recipe), "table": record.table, "notes": plain_notes(record.notes)}
+        new = {name: _document(part) for name, part in record._out_of_sample.items()}
+        document = {"recipe": dict(record.recipe), "table": record.table, "notes": plain_notes(record.notes)}
+        return {**document, "new_points": new} if new else document
     if isinstance(record, Comparison):
         tables = {name: getattr(record, name) for name in ("pairs", "overall", "standing")}
         return {"recipe": dict(record.recipe), **tables, "notes": plain_notes(record.notes)}
@@ -210,6 +212,8 @@ def check_files(options: Any, read: Iterable[str | None], of: str | None = None)
     check_different([*outputs, *(("--plot", path) for _, path in options.plot)])
     check_report(paths["report"], "--report", read)
     check_output(paths["table"], "--table", read, (".csv",))
+    if paths["table"] is not None:
+        check_output(_new_points_path(paths["table"]), "--table", read)
     check_output(paths["save"], "--save", read)
     if paths["save"]:
         from dreval.records.archive import check_saved
@@ -239,7 +243,8 @@ def write_files(record: Any, options: Any, say: Printer, noun: str) -> None:
         with option(argument):
             write(path)
         if not any(getattr(options, form, None) for form in formats):
-            say(f"\n{name} written to {path}")
+            further = getattr(record, "_out_of_sample", {}) if argument == "--table" else {}
+            say(f"\n{name} written to {path}{f' and {_new_points_path(path)}' if further else ''}")
 
 
 def _draw(record: Any, kind: str, path: Path) -> None:
@@ -250,7 +255,10 @@ def _draw(record: Any, kind: str, path: Path) -> None:
 
 
 def _write_table(record: Any, options: Any, path: Path) -> None:
-    """Write all values: the tidy table of a record, of a result with all columns if ``--full`` is passed."""
+    """Write all values: the tidy table of a record, of a result with all columns if ``--full`` is passed.
+
+    New points of a result have a file of their own next to it, with a row for each embedding and point.
+    """
     from dreval.records.results import Results
 
     if isinstance(record, Results):
@@ -258,6 +266,18 @@ def _write_table(record: Any, options: Any, path: Path) -> None:
     else:
         table = record.tidy() if hasattr(record, "tidy") else record.table()
     write_atomic(path, table.to_csv(index=False), "table")
+    new = getattr(record, "_out_of_sample", {})
+    if new:
+        import pandas as pd
+
+        points = pd.concat({name: part.augment() for name, part in new.items()}, names=["embedding"])
+        points = points.reset_index("embedding").to_csv(index=False)
+        write_atomic(_new_points_path(path), points, "table")
+
+
+def _new_points_path(path: Path) -> Path:
+    """Return the file of the new points of a result, next to the table of its values."""
+    return path.with_name(f"{path.stem}-new-points{path.suffix}")
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:

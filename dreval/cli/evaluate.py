@@ -107,7 +107,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     )
     files = add_files(parser, "result")
     add_arguments(files, f"{EVALUATION}.run", ("journal",))
-    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes")
+    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, new_points")
 
 
 def _named_source(text: str) -> tuple[str, str]:
@@ -177,16 +177,26 @@ def _new_coordinates(texts: list[str] | None) -> dict[str, str] | float | None:
     if not texts:
         return None
     parts = [text.partition("=") for text in texts]
-    if len(texts) == 1 and not parts[0][1]:
-        with suppress(ValueError):
-            return float(texts[0])
+    if len(texts) == 1 and _is_number(texts[0]):
+        return float(texts[0])
     wrong = next((text for text, part in zip(texts, parts, strict=True) if not all(part)), None)
     if wrong is not None:
+        if len(texts) > 1 and _is_number(wrong):
+            hint = "Leave one out: a share is for methods that the run fits, files are for maps that were passed."
+            raise InputError("--new", "must be files or one share, not both", " and ".join(map(repr, texts)), hint)
         raise InputError("--new", "must be NAME=FILE, or one share", repr(wrong), "Write --new umap=new.csv.")
     names = [name for name, _, _ in parts]
     if repeated := [name for name in names if names.count(name) > 1]:
         raise InputError("--new", "must name each embedding once", f"{repeated[0]!r} twice", "Leave one out.")
     return {name: file for name, _, file in parts}
+
+
+def _is_number(text: str) -> bool:
+    """Return whether a text is a number."""
+    with suppress(ValueError):
+        float(text)
+        return True
+    return False
 
 
 def _evaluation(

@@ -19,7 +19,7 @@ from dreval.geometry.view import Reads, make_views
 from dreval.inputs.coordinates import Coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.features import rows_of
-from dreval.inputs.new_points import NewPointsInput, check_new_columns, new_coordinates
+from dreval.inputs.new_points import NewPointsInput, check_new_columns, matched_columns, new_coordinates
 from dreval.inputs.source import digest
 from dreval.inputs.source_kinds import (
     CoordinateSource,
@@ -112,17 +112,18 @@ def check_new_points(
                 hint = f"Pass its coordinates of the data, too, as the embedding {name!r}."
             raise InputError("new", requirement, f"coordinates, and {source.what} as the embedding", hint)
         if isinstance(coordinates, Coordinates) and isinstance(source, CoordinateSource):
-            check_new_columns(coordinates.values, source.values.shape[1], f"new[{name!r}]")
+            matched_columns(coordinates, source.columns, source.values.shape[1], f"new[{name!r}]")
     reasons = {name: obstacle(points, source) for name, source in sources.items()}
     if reasons and all(reasons.values()):
         listed = "; ".join(f"{name}: {reason}" for name, reason in reasons.items())
-        hint = "Add a method, or an estimator with transform."
+        methods = [
+            source.method for source in sources.values() if isinstance(source, CoordinateSource) and source.method
+        ]
+        hint = f"Pass {methods[0]!r}." if methods else "Add a method, or an estimator with transform."
         fields = {}
         if points.share is None:
-            hint, fields = (
-                "Pass coordinates of the new rows, {new}.",
-                {"new": Hint("new", {next(iter(sources)): "new.csv"})},
-            )
+            hint = f"Pass coordinates of the new rows, {{new}}{f'; or {methods[0]!r}' if methods else ''}."
+            fields = {"new": Hint("new", {next(iter(sources)): "new.csv"})}
         argument = "new_data" if points.share is None else "new"
         raise InputError(argument, "must come with an embedding of new points", listed, hint, **fields)
 
@@ -238,6 +239,10 @@ def _records(
         held_out = None if points.data is None else held_out
         k = auto_neighbors(reference.n) if ev.auto_neighbors else number_of_neighbors(ev.n_neighbors)
     check_k(k, reference.n)
+    notes_on_k: Notes = ()
+    if k != number_of_neighbors(ev.n_neighbors):
+        least = 2 * DEFAULT_NEIGHBORS + 1
+        notes_on_k = (note("neighbors.auto", k=k, n=reference.n, usual=DEFAULT_NEIGHBORS, least=least),)
     coordinates = {name: compared.new for name, compared in comparisons.items()}
     compared_points = compare_new_points(reference, maps, new, coordinates, k, groups=new.groups, n_jobs=ev.n_jobs)
     calibration: dict[str, Any] = {}
@@ -257,7 +262,7 @@ def _records(
         )
     records = {}
     for name in maps:
-        options = {**settings, "calibration": calibration.get(name), "seed": ev.seed}
+        options = {**settings, "calibration": calibration.get(name), "seed": ev.seed, "notes": notes_on_k}
         record = new_points_record(reference_views[name], compared_points[name], k, **options)
         values = {"way": "calibration=(X_cal, Y_cal) to dreval.out_of_sample", "argument": "calibration"}
         source = ev.sources[name]
@@ -265,7 +270,8 @@ def _records(
             remedies = {"new": "new=0.2", "new_data": "new_data=X_new"}
             values["argument"] = "new" if points.share is None else "new_data"
             values["way"] = remedies[values["argument"]]
-        notes = [item.with_values(**values) if item.code == "new.no_calibration" else item for item in record.notes]
+        by_code = {"new.no_calibration": values, "new.unused_calibration": {"calibration": "The left-out rows are"}}
+        notes = [item.with_values(**by_code.get(item.code, {})) for item in record.notes]
         records[name] = replace(record, notes=tuple(notes))
     return records
 
@@ -315,8 +321,8 @@ def _compared(ev: Any, source: Any, Y: FloatArray, new: Any, cache: EmbeddingCac
             case "stored":
                 stored = new_coordinates(source.stored, argument, points.data)
                 notes = (note("new.stored", argument=points.data.name, key=source.stored), *stored.notes)
-                return _passed(replace(stored, notes=notes), argument, Y, points.data)
-        return _passed(points.coordinates[source.name], argument, Y, points.data)
+                return _passed(replace(stored, notes=notes), source, Y, points.data)
+        return _passed(points.coordinates[source.name], source, Y, points.data)
     left_out = left_out_rows(data, points.share, ev.seed)
     rows, count = np.setdiff1d(np.arange(data.n), left_out), len(left_out)
     seed = stream_seed(ev.seed, "embedding", source.name)
@@ -329,10 +335,13 @@ def _compared(ev: Any, source: Any, Y: FloatArray, new: Any, cache: EmbeddingCac
     return Comparison(fitted.Y, fitted.new[count:], rows, fitted.new[:count], notes)
 
 
-def _passed(coordinates: Any, argument: str, Y: FloatArray, rows: Data) -> Comparison:
+def _passed(coordinates: Any, source: Source, Y: FloatArray, rows: Data) -> Comparison:
     """Return the coordinates that a user passed for the new rows, or that a function of these rows returns."""
+    argument = f"new[{source.name!r}]"
     if isinstance(coordinates, Coordinates):
-        values, notes = np.asarray(coordinates.values, np.float64), coordinates.notes
+        columns = source.columns if isinstance(source, CoordinateSource) else None
+        matched = matched_columns(coordinates, columns, Y.shape[1], argument)
+        values, notes = matched.values, matched.notes
     else:
         X_new = np.array(rows.dense(), order="C")
         with UserCode(argument, "the function"):

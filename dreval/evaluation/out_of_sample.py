@@ -21,6 +21,7 @@ from dreval._check import (
     keywords_checked,
 )
 from dreval._random import root_seed, stream
+from dreval.analyses._analysis import analysis
 from dreval.errors import DrevalError, InputError
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View
@@ -40,8 +41,9 @@ from dreval.inference.groups import (
 )
 from dreval.inference.intervals import MIN_CARRIERS, Interval, carrier_count, mean_interval
 from dreval.inputs.data import Data, as_data
-from dreval.inputs.new_points import as_new_data, check_new_columns, new_coordinates
+from dreval.inputs.new_points import as_new_data, matched_columns, new_coordinates
 from dreval.inputs.source import as_source
+from dreval.inputs.source_kinds import CoordinateSource
 from dreval.inputs.variables import GUESSES, LabelVector
 from dreval.measures.core import answer
 from dreval.records.frames import coordinates_frame
@@ -76,6 +78,16 @@ class NewPoints:
     groups: LabelVector | None = None
 
 
+@analysis(
+    title="New points on a map",
+    question="Are the neighbors of new points on the map their neighbors in the data?",
+    direction="higher is better, except for the rank errors, where 0 is perfect",
+    caution="A point that is not flagged may still be of a kind that the reference lacks: a map that puts each point "
+    "next to its nearest reference points keeps its neighbors, also where these are far away.",
+    cost="O((m + c) (n (p + d) + k^2)) time for m new and c calibration points, O((m + c) k) memory in addition to the "
+    "data; O(n^2 (p + d)) time for the values of the reference points",
+    reference="@venna2001 for the rank measures; @bates2023 for the p-values.",
+)
 @keywords_checked
 def out_of_sample(
     X: Any,
@@ -147,6 +159,11 @@ def out_of_sample(
     InputError
         If rows, columns or names do not match, values are missing or infinite, or an argument is not valid.
 
+    Warnings
+    --------
+    A point that is not flagged may still be of a kind that the reference lacks: a map that puts each point next to its
+    nearest reference points keeps its neighbors, also where these are far away.
+
     See Also
     --------
     Evaluation : evaluates the map of the reference points.
@@ -156,15 +173,19 @@ def out_of_sample(
     -----
     *Ranges and chance.* All are at most 1; higher is better, except for the rank errors, where 0 is perfect. The chance
     level of T and C is :math:`1 - (n - k)(n - k + 1) / (n (2n - 3k + 1))` for k < n/2 and 1 - k/n otherwise, that of Q
-    is k/n, and of R_NX 0. Ties up to rounding are broken by the row number of the reference points.
+    is k/n, and of R_NX 0. Distances (Euclidean ones squared) that differ by at
+    most 1e-12 of the larger are ties, which are broken by the row number of the reference points.
 
-    *Interval.* The mean plus or minus t standard errors :math:`s / \sqrt m`, with m - 1 degrees of freedom: for the
-    population of the new points, with map and reference fixed. It is asymptotic in m and takes the new points as
-    independent. With G groups the squared standard error is :math:`\frac{G}{G - 1} \sum_g (\sum_{j \in g} (s_j -
-    \bar s))^2 / m^2`, with the effective number of groups minus one degrees.
+    *Interval.* The mean plus or minus t standard errors :math:`s / \sqrt m`, with m - 1 degrees of freedom, cut at the
+    range of the measure (Q is at least (2k - n)/k): for the population of the new points, with map and reference fixed.
+    It is asymptotic in m and takes the new points as independent. With G groups the squared standard error is
+    :math:`\frac{G}{G - 1} \sum_g (\sum_{j \in g} (s_j - \bar s))^2 / m^2`, with the effective number of groups minus
+    one degrees.
 
-    *Gap.* The value of the reference points minus that of the new points. It is not 0 where nothing is overfitted: by
-    trustworthiness, principal components of 100 points in 30 independent columns have .026, two of the columns 0.
+    *Gap.* The value of the reference points minus that of the new points: a loss where it is positive, and for the rank
+    errors, where lower is better, where it is negative. It is an estimate, and may have the other sign where little
+    is lost. It is not 0 where nothing is overfitted: by trustworthiness, principal components of 100 points in 30
+    independent columns have .026, two of the columns 0.
 
     *Conformal bound.* With c calibration points and :math:`l = \lfloor \alpha (c + 1) \rfloor`, a new point of the same
     population scores at least the l-th smallest calibration score with probability at least 1 - alpha, on average over
@@ -215,14 +236,14 @@ def out_of_sample(
         raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Call it for each number.")
     k, maps = numbers[0], {"": np.asarray(coordinates, np.float64)}
     new = as_new_data(X_new, reference, "X_new", groups=groups)
-    Y_new, new_notes = read_new_coordinates(Y_new, new, maps[""].shape[1])
+    Y_new, new_notes = read_new_coordinates(Y_new, new, source, maps[""].shape[1])
     points = compare_new_points(reference, maps, new, {"": Y_new}, k, groups=new.groups)[""]
     held_out: NewPoints | None = None
     held_out_notes: Notes = ()
     if calibration is not None:
         X_cal, Y_cal = _pair(calibration)
-        cal = as_new_data(X_cal, reference, "calibration")
-        Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, maps[""].shape[1], "calibration")
+        cal = as_new_data(X_cal, reference, "calibration[0]")
+        Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, source, maps[""].shape[1], "calibration[1]")
         held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""]
     names = {"data": "X", "embeddings['Y']": "Y"}
     all_notes = [item.named(names) for item in (*reference.notes, *source.notes, *notes)]
@@ -242,10 +263,13 @@ def out_of_sample(
     )  # fmt: skip
 
 
-def read_new_coordinates(Y_new: Any, new: Data, columns: int, argument: str = "Y_new") -> tuple[FloatArray, Notes]:
-    """Return the coordinates of new points in the row order of their data, (m, columns), and notes on them."""
-    coordinates = new_coordinates(Y_new, argument, new)
-    return check_new_columns(coordinates.values, columns, argument), coordinates.notes
+def read_new_coordinates(
+    Y_new: Any, new: Data, source: Any, width: int, argument: str = "Y_new"
+) -> tuple[FloatArray, Notes]:
+    """Return coordinates of new points, (m, width), in the order of their data and of the map, and notes on them."""
+    columns = source.columns if isinstance(source, CoordinateSource) else None
+    coordinates = matched_columns(new_coordinates(Y_new, argument, new), columns, width, argument)
+    return coordinates.values, coordinates.notes
 
 
 def _pair(calibration: Any) -> tuple[Any, Any]:
@@ -310,8 +334,11 @@ def new_points_record(
     reasons: list[Note] = []
     for name, values in scores.items():
         card, mean = MEASURES.card(name), float(values.mean())
-        bounds = (-k / (n - k), 1.0) if name == "r_nx" else card.bounds
-        interval, reason = _interval(values, new.groups, bounds, conf_level, name)
+        bounds = card.bounds
+        if name in ("neighborhood_overlap", "r_nx"):  # two sets of k of n points share 2k - n at least
+            least = max(0, 2 * k - n) / k
+            bounds = (least if name == "neighborhood_overlap" else (n * least - k) / (n - k), 1.0)
+        interval, reason = _interval(values, new.groups, bounds, conf_level)
         reasons += reason
         rows.append({
             "measure": name, "n_neighbors": k, "value": mean, "se": interval.se, "conf_low": interval.low,
@@ -340,6 +367,8 @@ def new_points_record(
     }
     facts |= {"n_calibration": n_calibration, "n_needed": needed, "groups": _group_facts(new.groups), "call": call}
     recipe = provenance(settings, **facts, random_state=seed)
+    if not reasons and (equal := [name for name, values in scores.items() if np.ptp(values) <= ROUNDING]):
+        reasons.append(note("new.equal", names=tuple(equal), m=m))
     if new.groups is None and (few := [name for name in scores if carrier_count(scores[name]) < MIN_CARRIERS]):
         reasons.append(note("new.few_carriers", names=tuple(few), count=len(few)))
     all_notes = (*notes, *_notes(reference, new, calibration, k, alpha), *reasons)
@@ -359,7 +388,7 @@ def point_scores(view: View, k: int) -> dict[str, FloatArray]:
 
 
 def _interval(
-    values: FloatArray, groups: LabelVector | None, bounds: tuple[float, float], level: float, measure: str
+    values: FloatArray, groups: LabelVector | None, bounds: tuple[float, float], level: float
 ) -> tuple[Interval, Notes]:
     """Return the interval of the mean over new points, NaN where there is none, and notes on it."""
     missing = Interval(math.nan, math.nan, math.nan, "", 0, math.nan, level=level)
@@ -370,7 +399,7 @@ def _interval(
     if len(values) == 1:
         return missing, (note("new.single"),)
     if np.ptp(values) <= ROUNDING:
-        return missing, (note("new.equal", measure, m=len(values)),)
+        return missing, ()
     if groups is not None:
         return clustered_interval(values, groups.codes, bounds, level), ()
     return mean_interval(values, bounds, level), ()
@@ -400,6 +429,8 @@ def _notes(reference: View, new: NewPoints, calibration: NewPoints | None, k: in
         if not is_few(effective) and effective < FEW_GROUPS:
             yield note("groups.few", groups=count, extent=effective_text(count, effective))
         yield note("new.groups")
+        if calibration is not None:
+            yield note("new.unused_calibration", calibration="`calibration` is")
     elif calibration is None:
         yield note("new.no_calibration", way="calibration=(X_cal, Y_cal)", argument="calibration")
     else:

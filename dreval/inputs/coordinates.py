@@ -58,12 +58,15 @@ class Coordinates:
         Whether all points are in one place.
     notes : tuple of Note
         Assumptions made in reading them.
+    columns : tuple of str or None
+        Names of the columns, if they have any.
     """
 
     values: Any
     sha256: str
     one_place: bool
     notes: Notes
+    columns: tuple[str, ...] | None = None
 
 
 def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = None) -> Coordinates:
@@ -108,7 +111,7 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
     if order is not None:
         values = PermutedRows(values, order) if isinstance(values, LazyTable) else np.ascontiguousarray(values[order])
     sha256 = "" if not uncopied else summary.sha256 if order is None else digest_of(values)
-    return Coordinates(values, sha256, summary.all_equal, (*raw.notes, *notes, *row_notes))
+    return Coordinates(values, sha256, summary.all_equal, (*raw.notes, *notes, *row_notes), names)
 
 
 def read_distances(raw: UnpackedTable, data: Data, argument: str, ids: Any = None) -> Coordinates:

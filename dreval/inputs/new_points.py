@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, describe
+from dreval._check import FloatArray, describe, nearest_name
 from dreval._check_arrays import EXACT_MAGNITUDE, check_points, check_spread, reorder_columns
-from dreval.errors import DrevalError, Hint, InputError
+from dreval.errors import DrevalError, Hint, InputError, UnknownName
 from dreval.glossary import TABLE_METRICS
 from dreval.inputs.coordinates import Coordinates, read_coordinates
 from dreval.inputs.data import Data, check_groups, check_no_gaps, extract_variable
@@ -26,7 +26,7 @@ from dreval.inputs.features import (
     is_sparse,
 )
 from dreval.inputs.files import UnpackedTable, check_column_names, chosen_layer, unpack
-from dreval.inputs.kinds import Kind, kind_of, split_member
+from dreval.inputs.kinds import Kind, kind_of, nearest_file, split_member
 from dreval.inputs.source import coordinate_table
 from dreval.inputs.stored import LazyTable
 from dreval.inputs.text_tables import HeaderOptions
@@ -129,6 +129,11 @@ def _as_coordinates(value: Any, argument: str, rows: Data) -> Any:
 
 def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
     """Return the coordinates of new rows in a table that was passed, matched by the names of the rows."""
+    if isinstance(value, str) and value not in rows.obsm and kind_of(value) is Kind.TEXT:
+        near = nearest_name(value, rows.obsm) or nearest_file(value)
+        hint = f"{f'Did you mean {near!r}? ' if near else ''}Keys of obsm: {', '.join(sorted(rows.obsm)) or 'none'}."
+        requirement = f"must be a table, an existing file, or a key of obsm of `{rows.name}`"
+        raise UnknownName(argument, requirement, repr(value), hint)
     try:
         coordinates = read_coordinates(coordinate_table(value, argument, rows, None), rows, argument)
     except InputError as error:
@@ -146,6 +151,33 @@ def check_new_columns(values: Any, columns: int, argument: str) -> FloatArray:
         requirement = f"must have the {columns} column{'s' * (columns != 1)} of the map of the data"
         raise InputError(argument, requirement, str(array.shape[1]), "Transform the new points onto the same map.")
     return array
+
+
+def matched_columns(
+    coordinates: Coordinates, columns: tuple[str, ...] | None, width: int, argument: str
+) -> Coordinates:
+    """Return coordinates of new points as float64, with their columns in the order of those of the map.
+
+    ``columns`` are the names of the ``width`` columns of the map, None without names. Columns are matched by name where
+    both sides have the same names. Where no name is on both sides, they are matched by position, with a note.
+
+    Raises
+    ------
+    InputError
+        Another number of columns, or only some of the names of the map.
+    """
+    values, names = check_new_columns(coordinates.values, width, argument), coordinates.columns
+    if names is None or columns is None or names == columns:
+        return replace(coordinates, values=values)
+    if {*names} == {*columns}:
+        return replace(coordinates, values=values[:, [names.index(name) for name in columns]], columns=columns)
+    ends = [", ".join([*map(repr, part[:MAX_NAMED_COLUMNS]), *["..."] * (len(part) > MAX_NAMED_COLUMNS)])
+            for part in (names, columns)]  # fmt: skip
+    if {*names} & {*columns}:
+        hint = "Give both the same column names, or pass arrays, to go by position."
+        raise InputError(argument, f"must have the columns of the map, {ends[1]}", ends[0], hint)
+    by_position = note("new.map_columns", argument=argument, names=ends[0], columns=ends[1])
+    return replace(coordinates, values=values, notes=(*coordinates.notes, by_position))
 
 
 def as_new_data(
@@ -177,7 +209,14 @@ def as_new_data(
     kind = kind_of(value)
     of_cells = kind is Kind.ANNDATA or (kind is Kind.ANNDATA_FILE and split_member(value)[1] is None)
     chosen = chosen_layer(layer, use_rep) if of_cells else None
-    raw = unpack(value, argument, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
+    try:
+        raw = unpack(value, argument, chosen, sparse=data.sparse, reading=HeaderOptions(data.header))
+    except UnknownName as error:
+        if error.argument not in ("use_rep", "layer"):
+            raise
+        which = Hint(error.argument, layer if use_rep is None else use_rep)
+        requirement = "must have the matrix of {which}, as the data" if of_cells else error.requirement
+        raise UnknownName(argument, requirement, "none", "Add it, or leave {which} out.", which=which) from error
     raw, index, ids_passed = _ids(raw, data, argument)
     raw, vector, group_notes = _groups(raw, data, groups, Rows(len(raw.frame), index, ids_passed), argument)
     raw, notes = _features(raw, data, argument)

@@ -683,7 +683,9 @@ def coordinate_source(
     if data.embedding_metric == "euclidean":  # vectors of text and the like may have more columns
         check_columns(coordinates.values, argument)
     notes = (*coordinates.notes, *embedding_notes(coordinates.one_place, argument))
-    return CoordinateSource(name, coordinates.values, sha256=coordinates.sha256, notes=notes)
+    return CoordinateSource(
+        name, coordinates.values, sha256=coordinates.sha256, notes=notes, columns=coordinates.columns
+    )
 
 
 def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
@@ -859,7 +861,7 @@ def _source_of(value: Any, name: str, data: Data, argument: str, ids: Any, optio
     stored_note = note("source.stored_too" if method else "source.stored", key=stored, method=method)
     no_options(options, argument, str(stored_note).rstrip("."))
     source = coordinate_source(stored, name, argument, data, ids, layer)
-    return replace(source, stored=stored, notes=(stored_note, *source.notes))
+    return replace(source, stored=stored, method=method, notes=(stored_note, *source.notes))
 
 
 def embed(

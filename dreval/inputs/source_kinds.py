@@ -540,7 +540,9 @@ class CoordinateSource(Source):
 
     values: Any
     stored: str = ""  # the key of ``obsm`` that holds them
+    method: str = ""  # the bundled method of the same name, with its prefix
     sha256: str = ""
+    columns: tuple[str, ...] | None = None  # names of the columns, if they have any
 
     @property
     def what(self) -> str:
@@ -550,6 +552,9 @@ class CoordinateSource(Source):
     @property
     def reason(self) -> str | None:
         """Reason why other data cannot be embedded."""
+        if self.method:
+            name = self.method.partition(":")[2]
+            return f"{name!r} is read as the stored coordinates obsm[{self.stored!r}]; {self.method!r} runs the method"
         return "coordinates only, which cannot be recomputed on other data"
 
     @property

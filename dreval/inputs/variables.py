@@ -432,7 +432,7 @@ GUESSES = frozenset(
         *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
         *("source.column", "source.metric_none", "source.metric_kept"),
-        *("new.columns_in_order", "new.columns_unused", "new.same_names"),
+        *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
         *("graph.smaller_nearer", "graph.like_similarities"),
     )

@@ -498,6 +498,9 @@ def _make_results(values: dict[str, Any], context: Context) -> Results:
     listed = set(values["recipe"].get("sources", context.names)) & set(context.names)
     if len(listed) < len(context.names):
         raise ValueError("the names of the embeddings are not those of the coordinates")
+    empty = [name for name, Y in values["embeddings"].items() if not Y.shape[1]]
+    if empty and values["recipe"].get("embedding_metric", "euclidean") != "precomputed":
+        raise ValueError(f"no column of {', '.join(empty)}, whose embedding is not one of distances")
     return Results(**values)
 
 
@@ -545,6 +548,8 @@ def _make_out_of_sample(values: dict[str, Any], context: Context) -> OutOfSample
     expected = {"id", *values["table"]["measure"], *tested}
     if len(points) != recipe["n_new"] or not expected <= {*points} or len(tested) not in (0, 3):
         raise ValueError("the tables are not those of the new points")
+    if not values["reference"].shape[1]:
+        raise ValueError("coordinates of the map without a column")
     record = OutOfSample(**values)
     _check_coordinates(record.coordinates, context.n)
     return record

@@ -138,7 +138,9 @@ class SentenceFormatter(string.Formatter):
         if "|" in format_spec:
             return str(format_spec.split("|")[value != 1])
         if format_spec in _tables()[WORDS]:
-            return str(_tables()[WORDS][format_spec][value])
+            words = _tables()[WORDS][format_spec]
+            is_list = isinstance(value, tuple)
+            return self.format_field(tuple(map(words.__getitem__, value)), "and") if is_list else str(words[value])
         if format_spec == "parts":
             return ", ".join(f"{title} {text}" for title, text in part_texts(value).items() if text)
         if format_spec in ("and", "of"):

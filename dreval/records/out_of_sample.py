@@ -36,8 +36,8 @@ class OutOfSample(TableRecord):
     table : DataFrame
         One row for each measure: ``measure``, ``n_neighbors``, its mean over the new points ``value`` with standard
         error ``se`` and interval ``conf_low``, ``conf_high``, ``chance``, the value ``in_sample`` of the reference
-        points, ``gap`` (in-sample minus new), the conformal ``bound`` that a new point is at least as good as (NaN
-        without calibration), and ``direction``.
+        points, ``gap`` (in-sample minus new: a loss is positive, and negative where lower is better), the conformal
+        ``bound`` that a new point is at least as good as (NaN without calibration), and ``direction``.
     points : DataFrame
         One row for each new point: ``id``, the coordinates ``y1``, ``y2``, ..., its ``group`` if there are groups, its
         score by each measure, and with a calibration ``p_value``, ``p_adjusted`` and ``flagged``.
@@ -101,6 +101,21 @@ class OutOfSample(TableRecord):
     def call(self) -> str:
         """The Python code that reproduces it; its names stand for the values that were passed."""
         return str(self.recipe.get("call", ""))
+
+    def tidy(self) -> pd.DataFrame:
+        """Return the table, a row for each measure; changes of it have no effect on the record.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(400, 4))
+        >>> record = dreval.out_of_sample(X[:200], X[:200, :2], X[200:], X[200:, :2])
+        >>> record.tidy()[["measure", "value", "gap", "direction"]].round(3).tail(2)
+                measure  value    gap direction
+        4    mrre_false  0.238  0.009     lower
+        5  mrre_missing  0.088  0.001     lower
+        """
+        return self.table
 
     def of(self, measure: str) -> pd.Series[Any]:
         """Return the row of one measure.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -59,6 +60,7 @@ def test_a_share_of_the_rows(run: Any) -> None:
             "must name each embedding once",
         ),
         (("--new-data", "query.csv", "--new", "umpa=new.csv"), "Did you mean 'umap'"),
+        (("--new-data", "query.csv", "--new", "umap=new.cvs"), "got 'new.cvs'. Did you mean 'new.csv'?"),
         (("--new-data", "query.csv"), "`--new-data` must come with an embedding of new points"),
         (
             ("--new-data", "query.csv"),
@@ -87,7 +89,41 @@ def test_embeddings_without_new_points_name_the_option(run: Any) -> None:
     assert "pass -e sammon=FILE with --new sammon=FILE." in words
 
 
+def test_a_share_is_not_mixed_with_files(run: Any) -> None:
+    """The error says that both were passed, in any order."""
+    for options in (("--new", "umap=new.csv", "--new", "0.2"), ("--new", "0.2", "--new", "umap=new.csv")):
+        _, _, err = run("evaluate", "cells.csv", *EVALUATE[2:], "--new-data", "query.csv", *options)
+        assert "`--new` must be files or one share, not both" in err
+        assert "'0.2'" in err
+
+
+def test_files_hold_the_new_points(run: Any, folder: Path) -> None:
+    """The table has a second file with a row for each new point, JSON has values and points; both have the flags."""
+    command = (*EVALUATE, "-e", "pca", "--measures", "continuity", "--ci", "none")
+    command += ("--new-data", "query.csv", "--new", "0.5")
+    _, text, _ = run(*command, "--save", "r.dreval", "--table", "t.csv")
+    assert "table written to t.csv and t-new-points.csv" in text
+    record = dreval.load_results("r.dreval")["pca"].out_of_sample
+    points = pd.read_csv(folder / "t-new-points.csv")
+    assert points.pop("embedding").tolist() == ["pca"] * 12
+    pd.testing.assert_frame_equal(points, record.augment(), check_dtype=False)
+    assert "flagged" in points
+    new = json.loads(run(*command, "--json")[1])["new_points"]
+    assert list(new) == ["pca"]
+    assert [point["flagged"] for point in new["pca"]["points"]] == record.flagged.tolist()
+    assert [row["measure"] for row in new["pca"]["table"]] == record.table["measure"].tolist()
+    assert "new_points" not in json.loads(run(*EVALUATE, "--ci", "none", "--json")[1])
+
+
+def test_the_analysis_has_a_card(run: Any) -> None:
+    """Its question, as of any other analysis."""
+    assert "Are the neighbors of new points on the map their neighbors" in run("card", "out_of_sample")[1]
+
+
 def test_new_files_are_not_overwritten(run: Any) -> None:
     """A file that is read is no output."""
+    (Path.cwd() / "query-new-points.csv").write_bytes(Path("query.csv").read_bytes())
+    command = (*EVALUATE, "--new-data", "query-new-points.csv", "--new", "umap=new.csv", "--table", "query.csv")
+    assert "must not be a file that is read" in run(*command)[2]
     code, _, err = run(*EVALUATE, "--new-data", "query.csv", "--new", "umap=new.csv", "--table", "new.csv")
     assert (code, "must not be a file that is read" in err) == (2, True)

@@ -111,12 +111,12 @@ def test_anchors_have_the_contributions_of_all_points(precomputed):
     rows, metric = np.arange(3, 80, 7), "precomputed" if precomputed else "cosine"
     Z = DistanceTable.of(cdist(Y, Y, "cosine")) if precomputed else Y
     whole = neighbor_pass(X, {"": Z}, k=6, embedding_metric=metric)[""]
-    for few in (
+    for part in (
         neighbor_pass(X, {"": Z}, k=6, rows=rows, embedding_metric=metric)[""],
         anchored_pass(X, {"": Z}, rows, k=6, embedding_metric=metric)[""],
     ):
         for name in ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank"):
-            np.testing.assert_array_equal(getattr(few, name), getattr(whole, name)[rows])
+            np.testing.assert_array_equal(getattr(part, name), getattr(whole, name)[rows])
 
 
 def test_a_part_of_a_table_of_distances_is_the_table_of_the_part():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -397,6 +398,60 @@ def test_a_share_that_leaves_too_few_rows_is_refused() -> None:
         evaluate(X, "pca", n_neighbors=15, new=0.9)
 
 
+def cells(X: Any, **arrays: Any) -> Any:
+    """Return an object with the attributes of AnnData."""
+    fields = {"obs": pd.DataFrame(index=X.index), "obs_names": X.index, "var_names": X.columns}
+    return SimpleNamespace(X=X.to_numpy(), obsm=arrays, layers={}, raw=None, **fields)
+
+
+def test_stored_coordinates_with_the_name_of_a_method_are_named() -> None:
+    """The error says what was read, and how the method is run."""
+    data = cells(X, X_pca=X.to_numpy())
+    message = r"'pca' is read as the stored coordinates obsm\['X_pca'\]; 'method:pca' runs the method"
+    for settings in ({"new": 0.2}, {"new_data": cells(NEW)}):
+        with pytest.raises(InputError, match=message):
+            evaluate(data, {"pca": "pca"}, **settings)
+    assert "method" in evaluate(data, {"method": "method:pca"}, new=0.2)._out_of_sample
+
+
+def test_new_data_without_the_array_of_the_data_are_refused() -> None:
+    data, query = cells(X, X_pca=X.to_numpy(), X_umap=Y), cells(NEW, X_umap=Y_NEW)
+    with pytest.raises(UnknownName, match=r"`new_data` must have the matrix of use_rep='X_pca', as the data: got none"):
+        evaluate(data, "X_umap", use_rep="X_pca", new_data=query)
+
+
+def test_columns_of_an_embedding_are_matched_by_name() -> None:
+    """Swapped columns change nothing, and other names are refused before anything is computed or noted."""
+    embedding = {"map": pd.DataFrame(Y, X.index, ["u", "v"])}
+    swapped, others = (pd.DataFrame(Y_NEW, NEW.index, names) for names in (["u", "v"], ["x", "y"]))
+    expected = evaluate(X, embedding, new_data=NEW, new=Y_NEW)["map"].out_of_sample
+    assert_same(evaluate(X, embedding, new_data=NEW, new=swapped[["v", "u"]])["map"].out_of_sample, expected)
+    results = evaluate(X, embedding, new_data=NEW, new=others)
+    assert_same(results["map"].out_of_sample, expected)
+    assert [note.scope for note in notes(results, "new.map_columns")] == ["map"]
+    with pytest.raises(InputError, match=r"must have the columns of the map, 'u', 'v': got 'u', 'w'"):
+        evaluate(X, embedding, new_data=NEW, new=swapped.set_axis(["u", "w"], axis=1))
+
+
+def test_a_share_that_lowers_the_number_of_neighbors_is_noted() -> None:
+    record = evaluate(X, "pca", new=0.9)["pca"].out_of_sample
+    assert [str(note) for note in record.notes if note.code == "neighbors.auto"] == [
+        'n_neighbors="auto" is 4 for 9 points; it is 15 for 31 points or more.'
+    ]
+
+
+def test_a_share_of_few_groups_says_what_is_missing(tmp_path: Path) -> None:
+    """On the page: new points of one or two groups have no interval, and left-out rows are no calibration."""
+    groups, new_groups = [f"d{i % 8}" for i in range(90)], [f"n{i % 6}" for i in range(20)]
+    data, query = X.assign(donor=groups), NEW.assign(donor=new_groups)
+    results = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor")
+    page = " ".join(results.report(tmp_path / "page.html").read_text().split())
+    assert "There is no interval: the new points are of 2 groups, and at least 5 are needed." in page
+    both = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=query)["pca"].out_of_sample
+    texts = [str(note) for note in both.notes if note.code == "new.unused_calibration"]
+    assert texts == ["The left-out rows are not used, since there are groups."]
+
+
 def test_new_points_with_names_of_the_data_are_noted() -> None:
     results = evaluate(X, project, new_data=pd.concat([X[:3], NEW]))
     assert [dict(note.values)["count"] for note in notes(results, "new.same_names")] == [3]
@@ -446,7 +501,7 @@ def test_summary_and_page_show_new_points(tmp_path: Path) -> None:
     record, text = results["first"].out_of_sample, " ".join(str(results.summary(full=True)).split())
     for name in results:
         assert f"New points on {name}" in text
-    assert str(round(record.of("trustworthiness")["value"], 3)) in text
+    assert f"{record.of('trustworthiness')['value']:.3f}".removeprefix("0") in text
     assert "No conformal bound and no p-values" in text
     short = " ".join(str(results).split())
     assert "Of the 15 nearest points of each of 20 new points, first keeps" in short

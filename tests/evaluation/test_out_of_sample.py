@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import re
 import tracemalloc
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -18,14 +20,14 @@ from scipy.spatial.distance import cdist
 from statsmodels.stats.multitest import multipletests
 
 import dreval
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError, InputError, UnknownName
 from dreval.geometry import streaming
 from dreval.geometry.view import query_views
-from dreval.glossary import METRICS
+from dreval.glossary import TABLE_METRICS
 from dreval.inference.conformal import conformal_p, conformal_rank, least_flagged
 
 MEASURES = ("trustworthiness", "continuity", "neighborhood_overlap", "r_nx", "mrre_false", "mrre_missing")
-METRIC_NAMES = [name for name in METRICS if name != "precomputed"]
+METRIC_NAMES = [name for name in TABLE_METRICS if name != "precomputed"]
 
 
 # The naive twin: sorted distances of one query at a time, and the formulas of the measures as they are written.
@@ -326,6 +328,9 @@ def test_what_is_missing_says_why():
     few = dreval.out_of_sample(X, Y, *new, calibration=(cal[0][:8], cal[1][:8]))
     assert {"new.few_calibration", "new.no_flags"} <= codes(few)
     assert few.tidy()["bound"].isna().all()
+    text = " ".join(str(few).split())
+    assert "No new point can be flagged (false discovery rate 10 %): 8 calibration points are too few." in text
+    assert "are flagged if at least" not in text
     assert not few.flagged.any()
     assert codes(dreval.out_of_sample(X, Y, *new, calibration=cal)) == {"new.few_carriers"}
     single = dreval.out_of_sample(X, Y, new[0][:1], new[1][:1])
@@ -333,15 +338,80 @@ def test_what_is_missing_says_why():
     assert single.tidy()["conf_low"].isna().all()
     same = dreval.out_of_sample(X, X, new[0], new[0])
     assert "new.equal" in codes(same)
+    assert not any(name in str(note) for note in same.notes for name in MEASURES[2:])  # titles, not identifiers
+    assert "out_of_sample(" in type(same).tidy.__doc__
     assert same.of("trustworthiness")["value"] == 1.0
     assert np.isnan(same.of("trustworthiness")["conf_low"])
     four = dreval.out_of_sample(X, Y, *new, groups=np.arange(30) % 4, calibration=cal)
-    assert {"interval.few_groups", "new.groups"} <= codes(four)
+    assert {"interval.few_groups", "new.groups", "new.unused_calibration"} <= codes(four)
+    assert "There is no interval: the new points are of 4 groups, and at least 5" in " ".join(str(four).split())
     assert four.tidy()["conf_low"].isna().all()
     assert not four.has_conformal
     small = dreval.out_of_sample(X[:20], Y[:20], *new, n_neighbors="auto")
     assert "neighbors.auto" in codes(small)
     assert "neighbors.half" in codes(dreval.out_of_sample(X[:20], Y[:20], *new, n_neighbors=10))
+
+
+def test_columns_of_maps_are_matched_by_name():
+    """In another order they are reordered, other names go by position with a note, and a mixture is refused."""
+    (X, Y), (X_new, Y_new), (X_cal, Y_cal) = example(c=60)
+    expected = dreval.out_of_sample(X, Y, X_new, Y_new, calibration=(X_cal, Y_cal), random_state=0)
+    frame = pd.DataFrame(Y, columns=["u", "v"])
+
+    def record(*names, order=slice(None)):
+        new, cal = (pd.DataFrame(part[:, order], columns=names) for part in (Y_new, Y_cal))
+        return dreval.out_of_sample(X, frame, X_new, new, calibration=(X_cal, cal), random_state=0)
+
+    swapped = record("v", "u", order=[1, 0])
+    pd.testing.assert_frame_equal(swapped.augment(), expected.augment())
+    pd.testing.assert_frame_equal(swapped.tidy(), expected.tidy())
+    assert "new.map_columns" not in codes(swapped)
+    others = record("x", "y")
+    pd.testing.assert_frame_equal(others.tidy(), expected.tidy())
+    texts = [str(note) for note in others.notes if note.code == "new.map_columns"]
+    assert texts[0].startswith("Columns of `Y_new` ('x', 'y') were matched to those of the map ('u', 'v') by position")
+    with pytest.raises(InputError, match=r"`Y_new` must have the columns of the map, 'u', 'v': got 'v', 'w'"):
+        record("v", "w")
+
+
+def test_intervals_stay_within_the_range_of_overlap():
+    """Two sets of 15 of 20 points share 10: no interval of overlap and R_NX goes below."""
+    rng, cut = np.random.default_rng(0), 0
+    for _ in range(20):
+        X, Y, X_new, Y_new = (rng.normal(size=shape) for shape in ((20, 3), (20, 2), (2, 3), (2, 2)))
+        record = dreval.out_of_sample(X, Y, X_new, Y_new, n_neighbors=15)
+        for name, least in (("neighborhood_overlap", 10 / 15), ("r_nx", (20 * 10 / 15 - 15) / 5)):
+            row, scores = record.of(name), record.augment()[name]
+            assert scores.min() >= least - 1e-12
+            if np.isnan(row["conf_low"]):
+                continue
+            low = stats.t.interval(0.95, 1, scores.mean(), scores.std(ddof=1) / np.sqrt(2))[0]
+            assert row["conf_low"] == pytest.approx(max(low, least), abs=1e-12)
+            cut += low < least
+    assert cut > 0
+
+
+def test_a_key_that_new_points_lack_is_an_error_that_lists_theirs():
+    """Not one on data sets and files alone."""
+    frame = pd.DataFrame(X1)
+    query = SimpleNamespace(
+        X=X1, obs=pd.DataFrame(index=frame.index.map(str)), obsm={"X_umap": Y1}, obs_names=frame.index.map(str),
+        var_names=frame.columns.map(str), layers={}, raw=None,
+    )  # fmt: skip
+    assert len(dreval.out_of_sample(X0, Y0, query, "X_umap")) == 10
+    message = r"or a key of obsm of `X_new`: got 'X_umpa'. Did you mean 'X_umap'\? Keys of obsm: X_umap\."
+    with pytest.raises(UnknownName, match=message):
+        dreval.out_of_sample(X0, Y0, query, "X_umpa")
+
+
+def test_ties_are_distances_within_the_documented_tolerance():
+    """The tolerance is in the notes of the function: of two points that differ by less the first row is nearer."""
+    assert "1e-12" in dreval.out_of_sample.__doc__
+    X, Y = np.array([[1.0 + 1e-13], [1.0], [5.0], [6.0]]), np.array([[1.0], [2.0], [3.0], [4.0]])
+    scores = dreval.out_of_sample(X, Y, [[0.0]], [[0.0]], n_neighbors=1).augment()
+    assert scores["neighborhood_overlap"].tolist() == [1.0]
+    X[0] = 1.0 + 1e-11
+    assert dreval.out_of_sample(X, Y, [[0.0]], [[0.0]], n_neighbors=1).augment()["neighborhood_overlap"][0] == 0.0
 
 
 def test_points_that_were_used_to_fit_are_noted():
@@ -389,7 +459,10 @@ REFUSED = {
     "one group": ({"groups": ["a"] * 10}, "groups"),
     "groups of others": ({"groups": ["a", "b"] * 6}, "groups"),
     "calibration without coordinates": ({"calibration": X1}, "calibration"),
-    "calibration of another length": ({"calibration": (X1, Y1[:5])}, "calibration"),
+    "calibration of another length": ({"calibration": (X1, Y1[:5])}, "calibration[1]"),
+    "calibration of other columns": ({"calibration": (X1[:, :3], Y1)}, "calibration[0]"),
+    "calibration on another map": ({"calibration": (X1, Y1[:, :1])}, "calibration[1]"),
+    "neither file nor key": ({"Y_new": "X_umpa"}, "Y_new"),
     "alpha as a percentage": ({"alpha": 10}, "alpha"),
     "level": ({"conf_level": 95}, "conf_level"),
     "square distances": ({"X": cdist(X0, X0), "X_new": X1, "metric": "precomputed"}, "X_new"),
@@ -477,6 +550,10 @@ def test_the_answer_comes_first_in_eighty_columns():
     assert max(map(len, text.splitlines())) <= 80
     assert f"at least {record.n_needed} of 30" in " ".join(text.split())
     assert len(record) == 30
+    assert re.search(r"\d\.\d{3}|\de[-−+]?\d", text) is None  # neither 0.123 nor 4.25e-04
+    assert "gap: in-sample minus new, positive for a loss, and for MRRE, where lower is better, negative" in " ".join(
+        text.split()
+    )
     assert eval(record.call, {"dreval": dreval, "X": X, "Y": Y, "X_new": new[0], "Y_new": new[1],
                               "X_cal": cal[0], "Y_cal": cal[1]}).augment().equals(record.augment())  # fmt: skip
 

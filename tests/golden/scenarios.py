@@ -619,6 +619,9 @@ def local_stretch(entries: Entries) -> None:
     imbalance = dreval.representation_similarity(X, X[:, 1:] ** 2, measures="imbalance", anchors=40, **fixed).tidy()
     for column in ("value", "p_value", "threshold", "calibrated", "se"):
         entries.array(["representation_similarity", f"imbalance {column}"], imbalance[column].to_numpy())
+    new, held_out = (X[50:65], X[50:65, :2]), (X[65:], X[65:, :2])
+    points = dreval.out_of_sample(X[:50], X[:50, :2], *new, calibration=held_out, random_state=0)
+    entries.record(points, "out_of_sample")
 
 
 @scenario()

@@ -19,7 +19,12 @@ from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note, codes, join_n
 
 PACKAGE = Path(dreval.__file__).parent
 FILES = {path: path.read_text("utf-8") for path in PACKAGE.rglob("*.py")}
-EXAMPLES = {"parts": (("size", 2),), "lacking": "pair", "quantity": "best set"}  # values by their format
+EXAMPLES = {
+    "measure": ("continuity", "mrre_false"),
+    "parts": (("size", 2),),
+    "lacking": "pair",
+    "quantity": "best set",
+}  # values by their format
 
 
 def test_every_code_has_a_sentence_that_renders() -> None:

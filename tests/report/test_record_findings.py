@@ -22,6 +22,7 @@ from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
+from dreval.records.notes import note
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
 from dreval.records.recall import GraphRecall
@@ -336,6 +337,16 @@ CASES: dict[str, Case] = {
     "none flagged": (
         lambda: out_of_sample.out_of_sample_findings(new_points(p=[], bound=math.nan)),
         [40, 62, 15, 90, 58, 66, 10, 70, 20, 0.05, 10],
+    ),
+    "none can be flagged": (
+        lambda: out_of_sample.out_of_sample_findings(new_points(m=9, p=[], bound=math.nan)),
+        [9, 62, 15, 90, 58, 66, 10, 70, 20, 19],
+    ),
+    "new points of few groups": (
+        lambda: out_of_sample.out_of_sample_findings(
+            replace(new_points(), notes=(note("interval.few_groups", of="interval", groups=3, extent="", least=5),))
+        ),
+        [40, 62, 15, 90, 58, 66, 10, 70, 3, 5],
     ),
     "dimension": (lambda: small.intrinsic_dimension_findings(dimension(0.1)), [2.345, 2.1, 2.6, 4]),
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),

@@ -6,7 +6,6 @@ import math
 from dataclasses import replace
 from typing import Any
 
-from dreval.glossary import format_number
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
 from dreval.registry import MEASURES
@@ -17,7 +16,7 @@ from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun
+from dreval.report.format import count_noun, format_fixed, without_zero
 from dreval.report.result_view import make_column
 
 TITLE = "New points on a map"
@@ -59,12 +58,17 @@ def out_of_sample_findings(record: OutOfSample) -> list[Finding]:
     numbers |= {"value": overlap["value"], "chance": overlap["chance"], "in_sample": overlap["in_sample"]}
     numbers |= {"low": overlap["conf_low"], "high": overlap["conf_high"]}
     findings = [record_finding("new.no_interval" if math.isnan(overlap["conf_low"]) else "new.kept", **numbers)]
+    few = next((dict(item.values) for item in record.notes if item.code == "interval.few_groups"), None)
+    if few is not None:
+        findings.append(record_finding("new.few_groups", groups=few["groups"], least=few["least"]))
     if not record.has_conformal:
         return findings
-    alpha, count = parameters["alpha"], int(record.flagged.sum())
-    findings.append(record_finding("new.flagged" if count else "new.none_flagged", count=count, m=m, alpha=alpha))
-    smallest = 1 / (1 + record.recipe["n_calibration"])
-    findings.append(record_finding("new.needed", needed=record.n_needed, m=m, smallest=smallest))
+    alpha, count, calibration = parameters["alpha"], int(record.flagged.sum()), record.recipe["n_calibration"]
+    if record.n_needed is not None and record.n_needed > m:  # each p is above alpha
+        findings.append(record_finding("new.too_few", calibration=calibration, alpha=alpha))
+    else:
+        findings.append(record_finding("new.flagged" if count else "new.none_flagged", count=count, m=m, alpha=alpha))
+        findings.append(record_finding("new.needed", needed=record.n_needed, m=m, smallest=1 / (1 + calibration)))
     bound = record.of("trustworthiness")["bound"]
     if not math.isnan(bound):
         findings.append(record_finding("new.bound", level=f"{100 * (1 - alpha):g} %", bound=bound))
@@ -79,15 +83,23 @@ def out_of_sample_table(record: OutOfSample) -> Table:
     cells = []
     for row in rows:
         title = SHORT_TITLES.get(row["measure"]) or MEASURES.card(row["measure"]).title
-        ends = [format_number(row[name], 3) for name in ("conf_low", "conf_high")]
+        ends = [_number(row[name]) for name in ("conf_low", "conf_high")]
         interval = "" if math.isnan(row["conf_low"]) else " to ".join(ends)
-        numbers = (format_number(row[name], 3) for name in ("chance", "in_sample", "gap"))
+        numbers = (_number(row[name]) for name in ("chance", "in_sample", "gap"))
         sign = "≤" if row["direction"] == "lower" else "≥"
-        bound = "" if math.isnan(row["bound"]) else f"{sign} {format_number(row['bound'], 3)}"
-        cells.append([title, format_number(row["value"], 3), interval, *numbers, bound])
+        bound = "" if math.isnan(row["bound"]) else f"{sign} {_number(row['bound'])}"
+        cells.append([title, _number(row["value"]), interval, *numbers, bound])
     used = [i for i in range(len(columns)) if i < 2 or any(row[i] for row in cells)]
-    foot = f"gap: in-sample minus new; chance: a map unrelated to the data; k = {parameters['n_neighbors']}."
+    foot = (
+        "gap: in-sample minus new, positive for a loss, and for MRRE, where lower is better, negative; "
+        f"chance: a map unrelated to the data; k = {parameters['n_neighbors']}."
+    )
     return Table("", [columns[i] for i in used], [[row[i] for i in used] for row in cells], foot=foot)
+
+
+def _number(value: float) -> str:
+    """Return a value with three decimals, without the zero before the point; empty where there is none."""
+    return without_zero(format_fixed(value, 3))
 
 
 def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: FigureFolder | None) -> Section:
