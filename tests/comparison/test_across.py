@@ -5,6 +5,7 @@ from __future__ import annotations
 import itertools
 import json
 import math
+import re
 import warnings
 from pathlib import Path
 
@@ -600,7 +601,7 @@ def test_a_difference_without_a_significant_pair_is_noted():
     assert stats.friedmanchisquare(*values.T).pvalue == pytest.approx(tests["friedman"])
     assert (comparison.pairs["better"][comparison.pairs["test"] == "wilcoxon"] == "").all()
     text = " ".join(str(comparison).split())
-    assert "No pair differs significantly, although a test of any difference rejects (Friedman" in text
+    assert re.search(r"A test of any difference rejects \(Friedman.*\), although no pair differs significantly", text)
     far = dreval.compare(
         pd.DataFrame(cells, columns=["dataset", "embedding", "value"]).query("embedding in ('b', 'd')"),
         direction="higher",

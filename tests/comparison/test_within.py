@@ -372,8 +372,8 @@ def test_notes_on_pairs_are_joined():
 
     assert "(by average local error and global quality the best value, not tested)" in printed
     assert notes.count("no interval of") == 1
-    assert "q_global, average_local_error: no test: no interval of any embedding." in notes
-    assert "procrustes_rn_opt (a and near): no test: few anchors carry the difference" in notes
+    assert "global quality, average local error: no test: no interval of any embedding." in notes
+    assert "local shape, one scale (a and near): no test: few anchors carry the difference" in notes
     pair = str(ev.run(measures, None).compare(["a", "noise"]).summary(full=True))
     assert "no interval of a and noise" in " ".join(pair.split())
 

@@ -65,7 +65,10 @@ def test_p_of_other_seeds_is_within_its_range():
         rng = np.random.default_rng([5, number])
         design = DESIGNS[number]
         X, U = design.draw(rng, design.n)
-        maps = {at: U + noise * rng.normal(size=U.shape) for at, noise in (("a", design.noise), ("c", design.more))}
+        maps = {
+            at: U + noise * rng.normal(size=U.shape)
+            for at, noise in (("a", design.noise), ("c", design.noise_of_worse))
+        }
         tables = [
             dreval.Evaluation(X, maps, n_neighbors=design.k, random_state=seed, n_jobs=1).run(names, None)
             for seed in range(20)
