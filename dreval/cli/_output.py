@@ -335,8 +335,7 @@ def with_option_name(note: Note, options: Any) -> Note:
     if note.code in FIRST_ROW_CODES and "header" in options.parser.flags:
         return note.with_values(remedy=f"pass --header {'yes' if dict(note.values)['header'] else 'no'}")
     if note.code == "covariates.integers":
-        column = str(dict(note.values)["argument"]).partition("['")[2].removesuffix("']")
-        return note.with_values(call=f"--covariates {column}:class")
+        return note.with_values(call=f"--covariates {dict(note.values)['column']}:class")
     if note.code == "groups.batch":
         return note.with_values(way="--groups")
     if note.code in ("new.coordinates", "new.no_transform"):

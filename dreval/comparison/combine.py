@@ -10,6 +10,7 @@ import pandas as pd
 
 from dreval._check import describe
 from dreval.errors import InputError
+from dreval.geometry.same_map import equal_maps
 from dreval.records.frames import full_name, groups_text, setting_names
 from dreval.records.notes import Note, note
 from dreval.records.results import Results
@@ -64,14 +65,15 @@ def combined(results: Sequence[Results], labels: Sequence[str]) -> tuple[Results
         """Return tables of points with the column names of the combined result."""
         return by_embedding(lambda result: _with_columns(values_of(result), setting_names(result.table), columns))
 
+    embeddings = by_embedding(lambda result: result.embeddings)
     return Results(
         table=table,
         points=in_columns(lambda result: result.points),
         groups=groups if has_one_seed else groups.iloc[:0],
-        embeddings=by_embedding(lambda result: result.embeddings),
+        embeddings=embeddings,
         labels=next((result.labels for result in results if result.labels is not None), None),
         ids=first.ids,
-        recipe=_recipe(results, names),
+        recipe={**_recipe(results, names), "equal_maps": [list(group) for group in equal_maps(embeddings)]},
         data=next((result.data for result in results if result.data is not None), None),
         curves=stacked(lambda result: result.curves),
         notes=stacked(lambda result: result.notes),
@@ -154,7 +156,4 @@ def _recipe(results: Sequence[Results], names: Sequence[Mapping[str, str]]) -> d
         "sources": by_embedding("sources"),
         "intervals": by_embedding("intervals"),
         "reference": [new[name] for recipe, new in pairs for name in recipe.get("reference") or ()],
-        "equal_maps": [
-            [new[name] for name in group] for recipe, new in pairs for group in recipe.get("equal_maps") or ()
-        ],
     }

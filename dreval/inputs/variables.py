@@ -665,7 +665,7 @@ def as_covariates(
         if name not in types and (count := count_codes(series)):
             code = "response.integers" if argument == "response" else "covariates.integers"
             call = f"covariate_types={ {name: 'class'} }"
-            notes = (*notes, note(code, argument=f"{argument}[{name!r}]", count=count, call=call))
+            notes = (*notes, note(code, argument=f"{argument}[{name!r}]", column=str(name), count=count, call=call))
     return covariates, notes
 
 

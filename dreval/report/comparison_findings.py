@@ -401,8 +401,7 @@ class _Facts:
             if overall and overall[1] < self.alpha and not significant_pairs(self.pairs[name]):
                 p_values.setdefault(overall[0], {})[name] = overall[1]
         for test, of_test in p_values.items():
-            p = p_text(max(of_test.values()), self.alpha)
-            p = p if len({*of_test.values()}) == 1 else p.replace("p =", "p ≤")
+            p = p_text(max(of_test.values()), self.alpha, at_most=len({*of_test.values()}) > 1)
             by = self.by(list(of_test), question)
             yield _finding("overall_only", question, of_test, test=OVERALL_TITLES[test], p=p, by=by)
 

@@ -32,7 +32,7 @@ from dreval.report.best_sets import (
     measure_rankings,
     normalized_score,
 )
-from dreval.report.comparison_view import is_paired
+from dreval.report.comparison_view import is_paired, pair_test_count
 from dreval.report.format import (
     ROUNDING,
     count_noun,
@@ -594,7 +594,7 @@ def _borderline_findings(
     lines = sorted((line for ranking in group for line in borderlines(view, ranking)), key=lambda line: -line.p_compare)
     is_many = len(lines) > 1 and len(view.contenders) > MAX_IN_FULL
     for line in lines[:1]:
-        tests = view.pair_test_count
+        tests = 0 if view.comparison is None else pair_test_count(view.comparison)
         numbers: dict[str, Any] = {"p_ranking": line.p_ranking, "p_compare": line.p_compare}
         numbers |= {"tests": tests} if tests > 1 else {}
         numbers |= {"measures": 1} if len(quoted.measures) == 1 else {}

@@ -153,10 +153,10 @@ def probability(p: float, alpha: float = 0.05) -> str:
     return format_p(p, alpha) if p < 1 else "1"
 
 
-def p_text(p: float, alpha: float = 0.05) -> str:
-    """Return a p-value within a sentence."""
+def p_text(p: float, alpha: float = 0.05, *, at_most: bool = False) -> str:
+    """Return a p-value within a sentence, or (``at_most``) the largest of several."""
     text = probability(p, alpha)
-    return f"p < {text[1:].strip()}" if text.startswith("<") else f"p = {text}"
+    return f"p < {text[1:].strip()}" if text.startswith("<") else f"p {'≤' if at_most else '='} {text}"
 
 
 def decisive_p(row: Mapping[str, Any]) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dreval.comparison.compare import comparable, compare_pairs, count_tests
+from dreval.comparison.compare import comparable, compare_pairs
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
@@ -579,11 +579,6 @@ class ResultView:
         p = pairs["p_adjusted"].where(pairs["p_adjusted"].notna(), pairs["p_value"])
         rows = zip(pairs["measure"], pairs["parameters"], pairs["first"], pairs["second"], p, strict=True)
         return {(measure, parameters, frozenset(pair)): float(p) for measure, parameters, *pair, p in rows}
-
-    @cached_property
-    def pair_test_count(self) -> int:
-        """The number of tests of pairs over which p is adjusted; embeddings that are the same map count once."""
-        return 0 if self.comparison is None else count_tests(self.comparison.pairs, self.same_maps)
 
     @cached_property
     def curves(self) -> tuple[tuple[Column, ...], ...]:

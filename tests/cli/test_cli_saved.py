@@ -224,5 +224,6 @@ def test_notes_name_options_in_place_of_keywords():
     options = SimpleNamespace(parser=SimpleNamespace(flags={}))
     batch = with_option_name(note("groups.batch", names=("age",), count=1, way="groups="), options)
     assert "; --groups makes the batch the unit" in str(batch)
-    integers = note("covariates.integers", argument="covariates['sex']", count=2, call="covariate_types={...}")
+    values = {"argument": "covariates['sex']", "column": "sex", "count": 2, "call": "covariate_types={...}"}
+    integers = note("covariates.integers", **values)
     assert "pass --covariates sex:class." in str(with_option_name(integers, options))

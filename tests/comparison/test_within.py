@@ -398,6 +398,20 @@ def test_pairs_of_distances_at_anchors_are_not_compared():
     assert (table["note"] != "").all()
 
 
+def test_copies_of_a_map_in_two_results_are_one_map():
+    """A copy that was evaluated apart is found where results are combined, and its tests count once."""
+    X = np.random.default_rng(0).normal(size=(60, 5))
+    parts = {"a": X[:, :2], "b": X[:, 2:4]}, {"c": 2 * X[:, 1::-1], "d": X[:, 1:3]}
+    results = [dreval.Evaluation(X, part, random_state=0).run("trustworthiness", None) for part in parts]
+    comparison = dreval.compare(*results)
+
+    assert comparison.results.recipe["equal_maps"] == [["a", "c"]]
+    assert "3 paired tests" in str(comparison)
+    assert "a and c are the same map" in str(comparison)
+    pairs = comparison.pairs.set_index(["first", "second"])
+    assert list(pairs.index[pairs["family"] == ""]) == [("a", "c")]
+
+
 def test_copies_of_a_map_cost_no_power():
     """A map that is there twice changes no adjusted p of the others, and the two copies have no test."""
     maps = {"good": X[:, :2], "bad": X[:, 2:], "mixed": X[:, [0, 3]]}

@@ -296,7 +296,7 @@ def _key_sentence(view: ResultView, findings: Sequence[Finding], write: Writer) 
         parts.append(f"brackets: {view.level} intervals{over}")
     if view.comparison is not None and any(view.best_set(column).tested for column in view.by_goal):
         noun = "paired test" if is_paired(view.comparison) else "test"
-        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(view.pair_test_count, noun))
+        adjusted = _adjusted_text(view.comparison.recipe["adjust"], count_noun(pair_test_count(view.comparison), noun))
         is_one_sided = any({"p", "p_ranking"} & {*finding.numbers} for finding in findings)
         parts += ["best: 5 % level for each measure, not adjusted over measures"] * write.detail.minor
         has_pairs = write.detail.next_p or any(finding.kind == "result.no_difference" for finding in findings)
