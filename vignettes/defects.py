@@ -1,6 +1,6 @@
 """Which measure sees which defect? Embeddings of known truth are damaged, and paired tests look for the damage.
 
-``python vignettes/defects.py 10 defects.jsonl`` draws each of the six data sets ten times and takes 14 defects at four
+``python vignettes/defects.py 6 defects.jsonl`` draws each of the six data sets six times and takes 14 defects at four
 grades and four harmless changes in each. Every damaged embedding is compared with the good one by
 ``Results.compare`` with every measure; a defect is detected where the test finds the damaged one worse at 5 %, and
 preferred where it finds it better. The file keeps what is done, and a run that was stopped goes on from it. Names of
