@@ -32,7 +32,7 @@ from dreval.records.frames import (
 )
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, format_fixed, half_width, without_zero
+from dreval.report.format import count_noun, decimals_for, format_fixed, half_width, join_and, without_zero
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -52,6 +52,7 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
+MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
 MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first ones have panels and colors
 
 
@@ -646,6 +647,29 @@ def _target_keys(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -
     rows = [row for row in rows if row["target"] and row["conf_low"] == row["conf_low"]]
     targets = [kinds.get(row["embedding"], "") if row["target"] == "replicates" else row["target"] for row in rows]
     return [*dict.fromkeys(t if t in TARGETS else row["target"] for t, row in zip(targets, rows, strict=True))]
+
+
+def is_metric_passed(source: Mapping[str, Any]) -> bool:
+    """Return whether the metric of an evaluation reaches the method of an embedding, or there is no method."""
+    return source.get("metric_passed") is not False
+
+
+def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
+    metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    if metric == "geodesic" and "graph_neighbors" in recipe:
+        neighbors = recipe["graph_neighbors"]
+        metric += " over the network" if neighbors is None else f" over the graph of {neighbors} neighbors"
+    of_embeddings = recipe.get("embedding_metric")
+    metric += f" (embeddings: {of_embeddings})" if of_embeddings else ""
+    names = [name for name, source in sources.items() if not is_metric_passed(source)]
+    if not names:
+        return metric
+    if short:
+        return f"{metric} (not of {count_noun(len(names), 'method')})"
+    remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
+    listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
+    return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
 
 
 def without_parameter(parameters: str, name: str) -> str:

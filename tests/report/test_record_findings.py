@@ -30,7 +30,8 @@ from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
-from dreval.report.findings import Finding, findings_text, noise_finding, phrases
+from dreval.report.documents.tests import noise_finding
+from dreval.report.findings import Finding, findings_text, phrases
 from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 

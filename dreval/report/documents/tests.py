@@ -11,21 +11,12 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
+from dreval.records.results import Results
 from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import (
-    NULL_DATA_NAMES,
-    RESIDUAL,
-    SCHEMES,
-    Finding,
-    findings_text,
-    is_smallest,
-    noise_text,
-    record_finding,
-    smallest_p_text,
-)
+from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -37,6 +28,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name, sentence
+from dreval.report.resamples import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, limit_text, smallest_p_text
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -327,6 +319,29 @@ def noise_findings(test: NoiseTest) -> list[Finding]:
         if most <= counts["unlike"] < len(test.points):
             findings.append(record_finding("noise.limit", count=test.n_resamples, most=most))
     return findings
+
+
+def noise_text(row: Mapping[str, Any], results: Results, display_name: str | None = None) -> str:
+    """Return the result of a noise test of an embedding, and for how many points, with an optional display name."""
+    return noise_finding(row, results, display_name or row["embedding"]).text
+
+
+def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Finding:
+    """Return the conclusion from a noise test, and how many points are like noise: never that a map is reliable."""
+    null, p, adjusted = row["variable"], float(row["p_value"]), float(row["p_adjusted"])
+    is_adjusted = not math.isnan(adjusted) and adjusted != p
+    p = adjusted if is_adjusted else p
+    if math.isnan(p):
+        return record_finding("noise.not_tested", name=name)
+    flags, points = results._reliability.get(row["embedding"], {}).get("like_noise"), ""
+    if flags is not None and p <= LEVEL:
+        flags = flags[flags.notna()]
+        count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
+        points = f"; {count if flags.any() else f'all {len(flags):,} points are distinguished from noise'}"
+    kind = "none" if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
+    texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
+    limit = f"; {text}" if (text := limit_text(row)) else ""
+    return record_finding(f"noise.map_{kind}", p=p, points=points, limit=limit, **texts)
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from dreval.registry import TESTS
 from dreval.report._style import LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import PanelGrid, Reading, figure_names, name_panel
 from dreval.report.figures._kind import figure
-from dreval.report.findings import NULL_DATA_NAMES, resample_noun
 from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name
+from dreval.report.resamples import NULL_DATA_NAMES, resample_noun
 from dreval.report.result_view import ResultView
 
 # The statistic of a test with its null distribution: a histogram of permutations, or a density.
