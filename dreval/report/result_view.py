@@ -52,6 +52,8 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
+# Fields of a card that a column has too.
+CARD_FACTS = ("term", "noun", "variant", "bar", "warning", "warns_first", "share", "whole")
 MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
 MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first ones have panels and colors
 
@@ -104,6 +106,7 @@ class Column:
     goal: str = ""
     term: str = ""
     noun: str = ""
+    variant: str = ""
     bar: bool = False
     warning: str = ""
     warns_first: bool = False
@@ -302,13 +305,13 @@ class Column:
 
     @property
     def noun_in_sentence(self) -> str:
-        """The short title within a sentence, without the question that the title begins with."""
-        return title_in_sentence(self.noun or self.title.removeprefix(f"{self.topic}, "))
+        """The variant of its question, else the short title within a sentence."""
+        return self.variant or title_in_sentence(self.noun or self.title)
 
     @property
     def preposition(self) -> str:
         """The word before the measure by which an embedding is best: "by" trustworthiness, "with" free scale."""
-        return "with" if self.topic and self.title.startswith(f"{self.topic}, ") else "by"
+        return "with" if self.variant else "by"
 
     @property
     def by_text(self) -> str:
@@ -775,11 +778,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
         unranked=frozenset(unranked),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
-        **(
-            {key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "warns_first", "share", "whole")}
-            if card
-            else {}
-        ),
+        **({key: getattr(card, key) for key in CARD_FACTS} if card else {}),
     )
 
 
