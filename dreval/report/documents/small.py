@@ -238,7 +238,7 @@ def measure_findings(record: MeasureRecord) -> list[Finding]:
             over = {"both": "seeds and halves", "groups": "runs without a group"}.get(over, over)
             groups = record.recipe["parameters"].get("groups", "")
             over += f" of {groups}" if groups and over == "halves" else f" ({groups})" if groups else ""
-            numbers |= {"runs": record.n_resamples, "over": over, **ends}
+            numbers |= {"runs": record.n_runs, "over": over, **ends}
         case _:
             kind, numbers["title"] = "measure.other", record.title
     caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""

@@ -12,7 +12,15 @@ import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
 from dreval.records.results import Results
-from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
+from dreval.records.tests import (
+    LEVEL,
+    MIN_EMPTY_ERROR,
+    Certificate,
+    HypothesisTest,
+    IndependenceTest,
+    NoiseTest,
+    Sensitivity,
+)
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
@@ -107,9 +115,9 @@ def test_name(name: str) -> str:
     return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
-def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[Finding]:
+def resampling_findings(test: HypothesisTest, level: float, group: str) -> list[Finding]:
     """Return the limits of a p by resampling: too few resamples, the smallest p possible, and a borderline p."""
-    count, (low, high) = test.n_resamples, test.p_interval
+    count, (low, high) = test._null_count, test.p_interval
     if test.p_kind in ("exact", "asymptotic", "approximate") or not count or low != low:
         return []
     smallest = 1 / (count + 1)
@@ -122,7 +130,7 @@ def resampling_findings(test: IndependenceTest, level: float, group: str) -> lis
     return []
 
 
-def _test_table(test: IndependenceTest) -> Table:
+def _test_table(test: HypothesisTest) -> Table:
     """Return the statistic, its p-value and the null distribution in one row."""
     null, (low, high) = test.null_distribution, test.p_interval
     means = [] if math.isnan(test.chance) else [test.chance]
@@ -137,12 +145,12 @@ def _test_table(test: IndependenceTest) -> Table:
     return Table(title, ["", head, *nulls, "p", "interval of p", *["n"] * bool(n)], [row])
 
 
-def _is_cyclic(test: IndependenceTest) -> bool:
+def _is_cyclic(test: HypothesisTest) -> bool:
     """Return whether rows were shifted cyclically, and not permuted."""
     return test.recipe.get("parameters", {}).get("permutation") == "cyclic"
 
 
-def _p_kind(test: IndependenceTest) -> str:
+def _p_kind(test: HypothesisTest) -> str:
     """Return the kind of a p-value that has no interval, in words."""
     return "all cyclic shifts" if _is_cyclic(test) else test.p_kind.replace("_", " ")
 
@@ -267,7 +275,7 @@ def noise_summary(test: NoiseTest, full: bool) -> Document:
     """Return the conclusion of a noise test, its numbers, and its settings."""
     recipe, extra = test.recipe, test.extra
     settings = [
-        ("Null data", f"{test.n_resamples:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
+        ("Null data", f"{test.n_replicates:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
         ("Seeds of each", extra["n_seeds"]),
         ("Score", extra["measure"]),
         ("Seed", recipe.get("random_state")),
@@ -315,9 +323,9 @@ def noise_findings(test: NoiseTest) -> list[Finding]:
         counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
         points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
-        most = test.n_resamples + 1
+        most = test.n_replicates + 1
         if most <= counts["unlike"] < len(test.points):
-            findings.append(record_finding("noise.limit", count=test.n_resamples, most=most))
+            findings.append(record_finding("noise.limit", count=test.n_replicates, most=most))
     return findings
 
 
