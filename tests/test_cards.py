@@ -25,6 +25,7 @@ from dreval.methods._method import MethodCard
 from dreval.references import reference
 from dreval.registry import ANALYSES, DATASETS, FIGURES, MEASURES, METHODS, REGISTRIES_BY_KIND, TESTS
 from dreval.report.figures._kind import FigureCard
+from dreval.report.result_view import make_column, title_in_sentence
 from dreval.significance.base import TestCard
 
 CARDS = (MeasureCard, MethodCard, DatasetCard, AnalysisCard, TestCard, FigureCard)
@@ -47,6 +48,7 @@ MAY_BE_EMPTY = {
     ("measures", "warning"): "a poor value forbids nothing, or values are unbounded or describe",
     ("measures", "term"): "the title is the term of the literature",
     ("measures", "noun"): "a sentence has the title",
+    ("measures", "variant"): "no other measure of its question differs from it in one respect",
     ("measures", "share"): "its value is no share of things that one counts",
     ("measures", "caution"): "a good value says what the question asks",
     ("significance", "tolerance"): "the test has no low-rank factors",
@@ -146,6 +148,17 @@ def test_a_card_with_a_wrong_field_raises_an_error(card_class: type[Card]) -> No
 def test_goals_are_those_of_recommend(name: str) -> None:
     """Each goal of a measure is one of ``recommend``."""
     assert set(MEASURES.card(name).goals) <= {*GOALS}
+
+
+@each_measure
+def test_a_title_that_begins_with_its_question_ends_with_the_variant(name: str) -> None:
+    """A sentence names a variant with "with", in the words of the title after the question, and others with "by"."""
+    card, column = MEASURES.card(name), make_column(name, "", [])
+    question, separator, ending = card.title.partition(", ")
+
+    is_variant = bool(separator) and question == column.topic
+    assert card.variant == (ending if is_variant else "")
+    assert column.by_text == (f"with {ending}" if is_variant else f"by {title_in_sentence(card.noun or card.title)}")
 
 
 @each_thing

@@ -63,7 +63,7 @@ class MeasureRow:
     interval: Interval | None = None
     replicate: int = 0
     n_used: int | None = None
-    n_resamples: int | None = None
+    n_runs: int | None = None
     notes: Notes = ()
 
     @property
@@ -107,7 +107,7 @@ class MeasureRow:
             "parameters": parameters,
             "value": self.value,
             "n_used": self.n_used,
-            "n_resamples": self.n_resamples,
+            "n_resamples": self.n_runs,
             "direction": self.card.direction,
             "lower": low if math.isfinite(low) else None,
             "upper": high if math.isfinite(high) else None,
@@ -594,7 +594,7 @@ def _algorithm_row(
         parameters,
         value=result.value,
         chance=result.chance,
-        n_resamples=result.n_resamples,
+        n_runs=result.n_runs,
         notes=(*part_notes, *result.notes, *task.card.metric_notes(data.metric)),
     )
     points = getattr(result, "points", None)

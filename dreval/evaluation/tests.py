@@ -43,7 +43,7 @@ class NullComparison:
     @classmethod
     def of(cls, result: Any) -> NullComparison:
         """Return the numbers of the result of a public test."""
-        numbers = result.statistic, result.p_value, result.effect_size, result.n_resamples
+        numbers = result.statistic, result.p_value, result.effect_size, result._null_count
         return cls(*numbers, result.p_kind, result.chance, result.null_distribution)
 
 

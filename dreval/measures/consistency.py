@@ -216,7 +216,7 @@ def tractable_consistency(
         parts=_parts(case, runs, table, d),
         chance=float(chance),
         table=table,
-        n_resamples=count,
+        n_runs=count,
         notes=_notes(case, runs, d),
     )
 
@@ -525,7 +525,7 @@ def trustability(
     chance = 1.0
     if not is_constant(Y):
         chance = float(np.mean(chance_disparity(points, Y, case.root, TRUSTABILITY_CHANCE_DRAWS)))
-    return make_record(trustability, case, u, {}, parts=parts, chance=chance, n_resamples=1, notes=notes)
+    return make_record(trustability, case, u, {}, parts=parts, chance=chance, n_runs=1, notes=notes)
 
 
 def _full_embedding(case: RerunInput, d: int) -> FloatArray:

@@ -125,6 +125,9 @@ class MeasureCard(Card):
         The term of the literature, printed small next to a title in plain words.
     noun : str
         A short title, with which a sentence names the measure and quotes its value.
+    variant : str
+        Of measures of one question that differ in one respect: this respect, after the name of the question in the
+        title. A sentence says "with" it, where it says "by" the title of another measure.
     bar : bool
         Whether it stands for its question: sentences quote its value, and the bar of a card shows it.
     warning : str
@@ -226,6 +229,7 @@ class MeasureCard(Card):
     invariances: frozenset[str]
     term: str = ""
     noun: str = ""
+    variant: str = ""
     bar: bool = False
     warning: str = ""
     warns_first: bool = False

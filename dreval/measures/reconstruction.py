@@ -146,7 +146,7 @@ def reconstruction_error(
         parts=parts,
         chance=1.0,
         table=_fold_table(cross_validation),
-        n_resamples=folds,
+        n_runs=folds,
         notes=(*notes, *fit.notes),
     )
 

@@ -239,7 +239,7 @@ def stability(
         kind=Stability,
         parts=parts,
         chance=0.0,
-        n_resamples=len(embedded.results),
+        n_runs=len(embedded.results),
         notes=_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared), case.data),
         points=points,
         replicates=pose.maps,

@@ -122,8 +122,8 @@ class MeasureRecord(Number, Record):
         Chance level: expected value for an embedding unrelated to the data; NaN if it is unknown.
     table : DataFrame or None
         One row per transformation, fold or run.
-    n_resamples : int
-        Number of runs behind the value.
+    n_runs : int
+        Number of runs of the method behind the value; of a measure that runs no method, of folds.
     recipe : dict
         ``source``, ``n``, ``p``, ``random_state``, ``parameters`` and ``versions``: how to reproduce it.
     notes : tuple of Note
@@ -147,7 +147,7 @@ class MeasureRecord(Number, Record):
     parts: Mapping[str, Any] = field(default_factory=dict)
     chance: float = float("nan")
     table: pd.DataFrame | None = None
-    n_resamples: int = 0
+    n_runs: int = 0
     recipe: Mapping[str, Any] = field(default_factory=dict)
     notes: Notes = ()
     direction: str = ""

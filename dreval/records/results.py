@@ -1031,7 +1031,7 @@ class Results(Record):
         >>> print(next(line for line in res.to_latex().splitlines() if line.startswith("Trust")))
         Trustworthiness ↑ & \textbf{.728 ± .080} & \textbf{.826 ± .074} & .523 \\
         """
-        from dreval.report.documents.evaluation import to_latex
+        from dreval.report.documents.value_tables import to_latex
 
         return to_latex(self, measures, rows=rows, label=label)
 
@@ -1048,7 +1048,7 @@ class Results(Record):
         | :-- | --: | --: | --: |
         | Trustworthiness ↑ | **.826** | .728 | .523 |
         """
-        from dreval.report.documents.evaluation import to_markdown
+        from dreval.report.documents.value_tables import to_markdown
 
         return to_markdown(self, measures, rows=rows)
 
@@ -1063,7 +1063,7 @@ class Results(Record):
         >>> ev.run("trustworthiness", tests=None, ci=None).to_html().count("<b>")
         1
         """
-        from dreval.report.documents.evaluation import to_html
+        from dreval.report.documents.value_tables import to_html
 
         return to_html(self, measures, rows=rows)
 

@@ -151,49 +151,10 @@ class Certificate(Record):
 
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
-class IndependenceTest(Record):
-    """Result of a test of independence.
+class HypothesisTest(Record):
+    """Statistic and p-value of a test, with its null distribution: what tests of independence and of noise share.
 
-    Attributes
-    ----------
-    test : str
-        Name of the test.
-    title : str
-        Name of the test in print.
-    statistic : float
-        Observed value of the statistic (larger means more dependence).
-    p_value : float
-        ``(b + 1) / (m + 1)`` for m sampled permutations if b of them reach the statistic; never 0. If all permutations
-        were enumerated, the share of those that reach it; if sampling stopped at the b-th that reached it, ``b / m``;
-        without permutations an approximation, named in ``notes``.
-    null_distribution : ndarray (m,)
-        Statistics under permutation, in the order of the permutations' numbers; read-only.
-    n_resamples : int
-        Number m of permutations.
-    effect_size : float
-        Dependence on a scale that does not depend on n; ``effect_size_name`` names it.
-    effect_size_name : str
-        Symbol of the effect size.
-    p_interval : (float, float)
-        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value if it is exact, and NaN
-        if it is an approximation.
-    extra : dict
-        Other values of the test (other forms of the statistic; ``..._x``, ``..._y`` and so on for values per variable).
-    recipe : dict
-        ``test``, ``n``, ``variables`` (``labels``: their names in print), ``random_state``, ``parameters`` and
-        ``versions``: how to reproduce it.
-    notes : tuple of Note
-        Approximations and assumptions.
-    p_kind : str
-        How the p-value was computed: "permutation", "exact" (all permutations), "asymptotic" (chi-square distribution)
-        or "approximate" (gamma distribution).
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> null = np.array([0.1, 0.3, 0.2])
-    >>> IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
-    No evidence of dependence between x and y (HSIC, p = .250, CKA .50). ...
+    ``IndependenceTest`` describes the attributes.
     """
 
     test: str
@@ -201,7 +162,6 @@ class IndependenceTest(Record):
     statistic: float
     p_value: float
     null_distribution: npt.NDArray[np.float64]
-    n_resamples: int
     effect_size: float
     effect_size_name: str
     p_interval: tuple[float, float]
@@ -209,6 +169,11 @@ class IndependenceTest(Record):
     recipe: dict[str, Any] = field(default_factory=dict)
     notes: Notes = ()
     p_kind: str = "permutation"
+
+    @property
+    def _null_count(self) -> int:
+        """Number m of permutations, or of null data sets, from which the p-value is computed."""
+        raise NotImplementedError
 
     @property
     def pvalue(self) -> float:
@@ -228,7 +193,7 @@ class IndependenceTest(Record):
         0  hsic  40      0.006     0.11
         """
         row = {"test": self.test, "n": self.recipe.get("n"), "statistic": self.statistic, "chance": self.chance}
-        row |= {"p_value": self.p_value, "p_kind": self.p_kind, "n_resamples": self.n_resamples}
+        row |= {"p_value": self.p_value, "p_kind": self.p_kind, "n_resamples": self._null_count}
         return pd.DataFrame([{**row, "effect_size": self.effect_size, "effect_size_name": self.effect_size_name}])
 
     @property
@@ -282,6 +247,63 @@ class IndependenceTest(Record):
         check_one_of(kind, ("null",), "kind", aliases=True)
         return null_histogram(self, ax, figsize)
 
+
+@read_only
+@dataclass(frozen=True, eq=False, repr=False)
+class IndependenceTest(HypothesisTest):
+    """Result of a test of independence.
+
+    Attributes
+    ----------
+    test : str
+        Name of the test.
+    title : str
+        Name of the test in print.
+    statistic : float
+        Observed value of the statistic (larger means more dependence).
+    p_value : float
+        ``(b + 1) / (m + 1)`` for m sampled permutations if b of them reach the statistic; never 0. If all permutations
+        were enumerated, the share of those that reach it; if sampling stopped at the b-th that reached it, ``b / m``;
+        without permutations an approximation, named in ``notes``.
+    null_distribution : ndarray (m,)
+        Statistics under permutation, in the order of the permutations' numbers; read-only.
+    n_resamples : int
+        Number m of permutations; 0 without them.
+    effect_size : float
+        Dependence on a scale that does not depend on n; ``effect_size_name`` names it.
+    effect_size_name : str
+        Symbol of the effect size.
+    p_interval : (float, float)
+        95 % Clopper-Pearson interval of the Monte Carlo p-value; both ends are the p-value if it is exact, and NaN
+        if it is an approximation.
+    extra : dict
+        Other values of the test (other forms of the statistic; ``..._x``, ``..._y`` and so on for values per variable).
+    recipe : dict
+        ``test``, ``n``, ``variables`` (``labels``: their names in print), ``random_state``, ``parameters`` and
+        ``versions``: how to reproduce it.
+    notes : tuple of Note
+        Approximations and assumptions.
+    p_kind : str
+        How the p-value was computed: "permutation", "exact" (all permutations), "asymptotic" (chi-square distribution)
+        or "approximate" (gamma distribution).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> null = np.array([0.1, 0.3, 0.2])
+    >>> IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 0.5, "CKA", (0.0, 0.71))
+    No evidence of dependence between x and y (HSIC, p = .250, CKA .50). ...
+    """
+
+    @property
+    def n_resamples(self) -> int:
+        """Number m of permutations."""
+        return len(self.null_distribution)
+
+    @property
+    def _null_count(self) -> int:
+        return self.n_resamples
+
     def _summary(self, full: bool) -> Summary:
         """Return the printed form: the statistic, its p-value and the effect size."""
         from dreval.report.documents.tests import test_summary
@@ -291,8 +313,8 @@ class IndependenceTest(Record):
 
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
-class NoiseTest(IndependenceTest):
-    """Result of a noise test; the attributes of ``IndependenceTest`` and those below.
+class NoiseTest(HypothesisTest):
+    """Result of a noise test; the attributes of ``IndependenceTest`` except ``n_resamples``, and those below.
 
     ``statistic`` is the mean score of the points (of several settings: the largest z), ``null_distribution`` its values
     on the null data, ``effect_size`` the z of the statistic, and ``p_kind`` "permutation" for independent columns, else
@@ -300,6 +322,8 @@ class NoiseTest(IndependenceTest):
 
     Attributes
     ----------
+    n_replicates : int
+        Number m of null data sets, with those on which the method failed.
     points : DataFrame or None
         One row per scored point: ``score`` (higher is better), ``p_family_wise``, ``e_value``, ``q`` (NaN if the global
         p is above alpha) and ``like_noise`` (not distinguished from noise). None if the score is a single number, or if
@@ -315,9 +339,14 @@ class NoiseTest(IndependenceTest):
     noise_test : computes it, and explains each number.
     """
 
+    n_replicates: int = 0
     points: pd.DataFrame | None = None
     settings: pd.DataFrame | None = None
     embedding: npt.NDArray[np.float64] | None = None
+
+    @property
+    def _null_count(self) -> int:
+        return self.n_replicates
 
     @property
     def like_noise(self) -> npt.NDArray[np.bool_]:

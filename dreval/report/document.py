@@ -11,6 +11,8 @@ from dreval.glossary import true_minus
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table
+MAX_OPEN_ROWS = 15  # rows of the table of many embeddings that are not folded
+VISIBLE_ROWS = 12  # rows of a long table that a page shows at first
 CODES = "Codes of p, adjusted where it is: 0 '***' 0.001 '**' 0.01 '*' 0.05 '.' 0.1 ' ' 1"
 
 
@@ -225,6 +227,11 @@ def _make_cell(cell: Cell | str, kind: str) -> Cell:
     if isinstance(cell, str):
         return Cell(cell, kind)
     return cell if cell.kind else replace(cell, kind=kind)
+
+
+def visible_rows(count: int) -> int:
+    """Return how many rows of a long table a page shows at first; 0 for all."""
+    return VISIBLE_ROWS if count > MAX_OPEN_ROWS else 0
 
 
 @dataclass(frozen=True)

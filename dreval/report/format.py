@@ -16,6 +16,7 @@ from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable,
 # Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
 
 ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
+MAX_NAME_BREADTH = 24  # letters of average width of a name on a page; longer ones are shortened in the middle
 ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
 MAX_DECIMALS = 4  # of a number with some significant digits
 _NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")

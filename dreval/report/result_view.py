@@ -32,7 +32,7 @@ from dreval.records.frames import (
 )
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, format_fixed, half_width, without_zero
+from dreval.report.format import count_noun, decimals_for, format_fixed, half_width, join_and, without_zero
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -52,6 +52,9 @@ PERSONS += ("Smirnov", "Spearman", "Wasserstein")
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
+# Fields of a card that a column has too.
+CARD_FACTS = ("term", "noun", "variant", "bar", "warning", "warns_first", "share", "whole")
+MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
 MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first ones have panels and colors
 
 
@@ -103,6 +106,7 @@ class Column:
     goal: str = ""
     term: str = ""
     noun: str = ""
+    variant: str = ""
     bar: bool = False
     warning: str = ""
     warns_first: bool = False
@@ -301,13 +305,13 @@ class Column:
 
     @property
     def noun_in_sentence(self) -> str:
-        """The short title within a sentence, without the question that the title begins with."""
-        return title_in_sentence(self.noun or self.title.removeprefix(f"{self.topic}, "))
+        """The variant of its question, else the short title within a sentence."""
+        return self.variant or title_in_sentence(self.noun or self.title)
 
     @property
     def preposition(self) -> str:
         """The word before the measure by which an embedding is best: "by" trustworthiness, "with" free scale."""
-        return "with" if self.topic and self.title.startswith(f"{self.topic}, ") else "by"
+        return "with" if self.variant else "by"
 
     @property
     def by_text(self) -> str:
@@ -648,6 +652,29 @@ def _target_keys(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -
     return [*dict.fromkeys(t if t in TARGETS else row["target"] for t, row in zip(targets, rows, strict=True))]
 
 
+def is_metric_passed(source: Mapping[str, Any]) -> bool:
+    """Return whether the metric of an evaluation reaches the method of an embedding, or there is no method."""
+    return source.get("metric_passed") is not False
+
+
+def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
+    """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
+    metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}
+    if metric == "geodesic" and "graph_neighbors" in recipe:
+        neighbors = recipe["graph_neighbors"]
+        metric += " over the network" if neighbors is None else f" over the graph of {neighbors} neighbors"
+    of_embeddings = recipe.get("embedding_metric")
+    metric += f" (embeddings: {of_embeddings})" if of_embeddings else ""
+    names = [name for name, source in sources.items() if not is_metric_passed(source)]
+    if not names:
+        return metric
+    if short:
+        return f"{metric} (not of {count_noun(len(names), 'method')})"
+    remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
+    listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
+    return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
+
+
 def without_parameter(parameters: str, name: str) -> str:
     """Return the parameters except one."""
     return parameters_text({key: value for key, value in parameters_of(parameters).items() if key != name})
@@ -751,11 +778,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
         unranked=frozenset(unranked),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
-        **(
-            {key: getattr(card, key) for key in ("term", "noun", "bar", "warning", "warns_first", "share", "whole")}
-            if card
-            else {}
-        ),
+        **({key: getattr(card, key) for key in CARD_FACTS} if card else {}),
     )
 
 

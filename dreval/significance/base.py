@@ -641,7 +641,6 @@ def make_record(
         statistic=result.observed,
         p_value=result.p_value,
         null_distribution=result.null,
-        n_resamples=len(result.null),
         effect_size=effect_size,
         effect_size_name=effect_size_name or card.effect_size,
         p_interval=result.p_interval,

@@ -374,7 +374,7 @@ def _record(
         statistic=result.observed,
         p_value=result.p_value,
         null_distribution=result.null_means,
-        n_resamples=design.n_replicates,
+        n_replicates=design.n_replicates,
         effect_size=result.effect,
         effect_size_name="z",
         p_interval=clopper_pearson(reached, design.n_replicates),

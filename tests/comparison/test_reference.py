@@ -13,9 +13,9 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.documents.evaluation import printed_table
-from dreval.report.findings import standing, verdict
+from dreval.report.documents.value_tables import printed_table
 from dreval.report.render.markup import sentence
+from dreval.report.result_findings import standing, verdict
 from dreval.report.result_view import read_results
 
 MEASURES = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]

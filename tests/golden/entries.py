@@ -159,7 +159,8 @@ class Entries:
         """Add a test of independence, or of noise: statistic, p, null distribution, points, settings, notes."""
         head = [result.test, label]
         names = ("statistic", "p_value", "n_resamples", "effect_size", "chance", "p_kind")
-        values = {name: getattr(result, name) for name in names} | {"p_interval": list(result.p_interval)}
+        cells = result.tidy().iloc[0]
+        values = {name: cells[name] for name in names} | {"p_interval": list(result.p_interval)}
         extra = {f"extra {key}": value for key, value in result.extra.items() if np.ndim(value) == 0}
         self.row([*head, "result"], values | {key: value for key, value in extra.items() if not is_sentence(value)})
         self.array([*head, "null distribution"], result.null_distribution)

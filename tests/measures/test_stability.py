@@ -58,7 +58,7 @@ def test_noise_is_not_reproduced():
 def test_the_share_of_the_seeds_is_reported_at_one_number_of_points():
     """A method without sampling noise has a share of 1, one without seed noise none."""
     result = dreval.stability(data(200), noisy, over="both", n_replicates=12, random_state=0)
-    assert result.n_resamples == 36
+    assert result.n_runs == 36
     assert result.parts["seed_share"] == pytest.approx(1.0, abs=0.1)
 
     def half_only(X, n_components, random_state):

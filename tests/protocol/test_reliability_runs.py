@@ -55,7 +55,7 @@ def test_the_noise_test_is_that_of_the_method(data, null, tmp_path):
     assert result.extra["null"] == null
     assert_allclose(result.null_distribution, expected.null_distribution)
     assert result.statistic == pytest.approx(expected.statistic)
-    assert dreval.noise_test(data, source, n_replicates=4).n_resamples == 4
+    assert dreval.noise_test(data, source, n_replicates=4).n_replicates == 4
     with pytest.raises(UndefinedMeasure, match="null"):
         dreval.noise_test(data, source, null="gaussian" if null == "columns" else "columns")
     with pytest.raises(UndefinedMeasure, match="n_replicates"):

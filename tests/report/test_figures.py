@@ -487,7 +487,7 @@ def test_dense_panels_are_pixels_inside_the_drawing():
 def independence_test(null, statistic=0.5, p=0.04):
     """Return the result of a test with this null distribution."""
     null = np.array(null, dtype=float)
-    return IndependenceTest("hsic", "HSIC of $x$", statistic, p, null, len(null), 0.3, "CKA", (0.0, 0.1))
+    return IndependenceTest("hsic", "HSIC of $x$", statistic, p, null, 0.3, "CKA", (0.0, 0.1))
 
 
 def test_the_null_histogram_shows_every_permutation_and_the_statistic():

@@ -19,10 +19,10 @@ from dreval.errors import InputError
 from dreval.registry import MEASURES
 from dreval.report.best_sets import normalized_score
 from dreval.report.documents.closing import _formula_and_reference
-from dreval.report.findings import cautions, standing, verdict
 from dreval.report.format import short_names, without_zero
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
+from dreval.report.result_findings import cautions, standing, verdict
 from dreval.report.result_view import read_results
 from dreval.report.write import write_report
 

@@ -24,9 +24,9 @@ from dreval.references import reference
 from dreval.report.documents.evaluation import answer_lines, answers_of_tests
 from dreval.report.documents.methods import MARKUPS, methods
 from dreval.report.documents.paragraph import MAX_METHODS_WORDS, MAX_WORDS, measure_paragraph
-from dreval.report.findings import verdict
 from dreval.report.format import p_text
 from dreval.report.render.text import wrap
+from dreval.report.result_findings import verdict
 from dreval.report.result_view import read_results
 
 RNG = np.random.default_rng(0)

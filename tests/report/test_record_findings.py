@@ -30,7 +30,8 @@ from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
-from dreval.report.findings import Finding, findings_text, noise_finding, phrases
+from dreval.report.documents.tests import noise_finding
+from dreval.report.findings import Finding, findings_text, phrases
 from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 
@@ -48,14 +49,14 @@ def independence(p: float, count: int = 99, test: str = "hsic", **options: Any) 
     reached = round(p * (count + 1)) - 1
     interval = clopper_pearson(reached, count) if count else (math.nan, math.nan)
     null = np.linspace(0, 1, count)
-    return IndependenceTest(test, test.upper(), 0.5, p, null, count, 0.321, "CKA", interval, **options)
+    return IndependenceTest(test, test.upper(), 0.5, p, null, 0.321, "CKA", interval, **options)
 
 
 def noise(p: float, null: str = "columns", count: int = 99, **options: Any) -> NoiseTest:
     """Return a noise test with this p."""
     fields = vars(independence(p, count, "noise"))
     extra = {"null": null, "alpha": 0.05, "measure": "overlap", "n_seeds": 1}
-    return NoiseTest(**{**fields, "extra": extra, "recipe": {"source": "tsne"}, **options})
+    return NoiseTest(**{**fields, "n_replicates": count, "extra": extra, "recipe": {"source": "tsne"}, **options})
 
 
 def gate_table(*verdicts: str) -> pd.DataFrame:
@@ -94,7 +95,7 @@ def measure(name: str, value: float, chance: float = math.nan, parts: Any = None
     recipe = {"source": "isomap", "parameters": {"over": "halves"}, **options}
     record = Stability if name == "stability" else MeasureRecord
     direction = "higher" if name == "stability" else "lower"
-    return record(name, "Title", "u", value, parts or {}, chance, n_resamples=8, recipe=recipe, direction=direction)
+    return record(name, "Title", "u", value, parts or {}, chance, n_runs=8, recipe=recipe, direction=direction)
 
 
 def swept(means: tuple[float, ...], ps: tuple[float, ...], count: int = 5, measure: str = "r_nx_auc") -> Sweep:

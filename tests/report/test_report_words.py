@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from report_cases import make_results, measure_row, result_views
 
 from dreval.report.best_sets import reaches_chance
-from dreval.report.findings import standing
 from dreval.report.format import decimals_for, format_fixed, half_width, join_and, number_word, percent, probability
+from dreval.report.result_findings import standing
 from dreval.report.result_view import read_results
 
 

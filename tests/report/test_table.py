@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import dreval
 from dreval.errors import InputError, UnknownName
-from dreval.report.documents.evaluation import value_table
+from dreval.report.documents.value_tables import value_table
 from dreval.report.result_view import read_results
 
 

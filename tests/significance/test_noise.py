@@ -477,7 +477,7 @@ def test_the_hint_for_one_column_works():
     with pytest.raises(InputError, match="Use null='gaussian' with n_clusters=, or a function, both with n_components"):
         dreval.noise_test(X, "pca")
     passed = {"n_replicates": 3, "n_components": 1, "random_state": 0}
-    assert dreval.noise_test(X, "pca", null="gaussian", n_clusters=2, **passed).n_resamples == 3
-    assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **passed).n_resamples == 3
+    assert dreval.noise_test(X, "pca", null="gaussian", n_clusters=2, **passed).n_replicates == 3
+    assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **passed).n_replicates == 3
     with pytest.raises(InputError, match=r"with n_clusters=, or a function\.$"):
         dreval.noise_test(X, "pca", n_components=1)

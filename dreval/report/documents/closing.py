@@ -11,26 +11,9 @@ from typing import Any
 from dreval.glossary import COLUMNS, true_minus
 from dreval.records.frames import groups_text
 from dreval.registry import MEASURES
-from dreval.report.document import (
-    Code,
-    Details,
-    Items,
-    Paragraph,
-    Part,
-    Section,
-    TermEntry,
-    Terms,
-)
-from dreval.report.findings import metric_text
-from dreval.report.format import (
-    ADJUSTMENTS,
-    join_and,
-)
-from dreval.report.result_view import (
-    Column,
-    ResultView,
-    interval_targets,
-)
+from dreval.report.document import Code, Details, Items, Paragraph, Part, Section, TermEntry, Terms
+from dreval.report.format import ADJUSTMENTS, join_and
+from dreval.report.result_view import Column, ResultView, interval_targets, metric_text
 
 MAX_NAMED_SOURCES = 6  # embeddings with the same source that are named; more are counted
 

@@ -14,12 +14,7 @@ from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.records.frames import groups_text
 from dreval.report._svg import inline_svg
-from dreval.report.comparison_findings import (
-    VERDICT_TEXTS,
-    comparison_answers,
-    verdict_heading,
-    verdict_on_margin,
-)
+from dreval.report.comparison_findings import VERDICT_TEXTS, comparison_answers, verdict_heading, verdict_on_margin
 from dreval.report.comparison_view import (
     OVERALL_TITLES,
     TEST_TITLES,
@@ -46,6 +41,7 @@ from dreval.report.document import (
     Table,
     TermEntry,
     WideFigure,
+    visible_rows,
 )
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
@@ -59,14 +55,8 @@ from dreval.report.documents.comparison import (
     measure_name,
     signed_number,
 )
-from dreval.report.documents.evaluation_page import (
-    MAX_MEASURES_ACROSS,
-    MAX_NAME_BREADTH,
-    map_aside,
-    mapped_values,
-    scale_words,
-    visible_rows,
-)
+from dreval.report.documents.evaluation_maps import map_aside, mapped_values, scale_words
+from dreval.report.documents.evaluation_measures import MAX_MEASURES_ACROSS
 from dreval.report.documents.pairs import (
     difference_parts,
     difference_rows,
@@ -80,6 +70,7 @@ from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import critical_difference_text
 from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import (
+    MAX_NAME_BREADTH,
     count_noun,
     format_fixed,
     join_and,

@@ -1,38 +1,20 @@
-"""Write the summary of an evaluation and its one table, in every form."""
+"""The printed summary of an evaluation: the first screen, and in full every value, test and note."""
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from itertools import takewhile
 from typing import Any
 
-import numpy as np
-
-from dreval._check import check_names, check_one_of
 from dreval.comparison.compare import comparable
-from dreval.comparison.families import names_hint
-from dreval.errors import InputError
 from dreval.glossary import DIRECTIONS, format_number, format_p
-from dreval.measures.core import GOALS
-from dreval.records.frames import (
-    groups_text,
-    independence_rows,
-    notes_of_table,
-    of_whole,
-    over_replicates,
-    parameters_of,
-    parameters_text,
-)
-from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
+from dreval.records.frames import groups_text, independence_rows, over_replicates, parameters_of, parameters_text
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
-from dreval.report.best_sets import question_columns
 from dreval.report.document import (
     CODES,
-    TERMINAL_COLUMNS,
     Answers,
     Cell,
     Document,
@@ -41,409 +23,25 @@ from dreval.report.document import (
     same_digits,
     significance_stars,
 )
-from dreval.report.document import (
-    Column as TableColumn,
-)
-from dreval.report.documents.out_of_sample import out_of_sample_findings, out_of_sample_table
-from dreval.report.findings import (
-    MAX_LISTED_CAUTIONS,
-    NULL_DATA_NAMES,
-    REPEATED,
-    Finding,
-    best_mark_text,
-    metric_text,
-    noise_text,
-    other_settings,
-    say_lower_once,
-    scheme_text,
-    smallest_p_text,
-    verdict,
-)
-from dreval.report.format import (
-    adjusted_by,
-    count_noun,
-    distinct_short_names,
-    format_fixed,
-    join_and,
-    number_word,
-    p_text,
-    percent,
-    without_zero,
-)
-from dreval.report.render.html import html_tables
-from dreval.report.render.latex import latex
-from dreval.report.render.layout import table_width
-from dreval.report.render.markdown import markdown_table
-from dreval.report.render.markup import with_code_points
+from dreval.report.documents.evaluation_notes import notes_that_matter, printed_notes
+from dreval.report.documents.out_of_sample import new_points_lines, new_points_tables, new_points_text
+from dreval.report.documents.tests import noise_text
+from dreval.report.documents.value_tables import MAX_EMBEDDINGS_ACROSS, best_mark_text, printed_table, short_topic
+from dreval.report.findings import Finding
+from dreval.report.format import count_noun, join_and, number_word, p_text
+from dreval.report.resamples import NULL_DATA_NAMES, scheme_text, smallest_p_text
+from dreval.report.result_findings import MAX_LISTED_CAUTIONS, REPEATED, other_settings, say_lower_once, verdict
 from dreval.report.result_view import (
-    DIFFERS,
-    NEIGHBORS_PARAMETER,
-    Column,
-    MeasuredValue,
     ResultView,
     assumptions_text,
-    independent_unit,
-    interval_targets,
-    measure_phrase,
     measure_title,
-    neighbors_of,
+    metric_text,
     parameter_text,
     read_results,
-    target_text,
 )
 
-# The table for a document: embeddings and measures with intervals, the best set, and chance levels.
-
-MAX_EMBEDDINGS_ACROSS = 6  # embeddings side by side in a table
-MAX_UNTESTED_NAMED = 4  # values that have no test and are named
-MAX_SYMBOLS_EXPLAINED = 15  # measures whose symbols are explained below the printed table
-MANY_EMBEDDINGS = 30  # embeddings of which the printed table has more rows
-PRINTED_EMBEDDINGS = 12  # embeddings in the printed table, where there are more than fit side by side
-PRINTED_OF_MANY = 15  # embeddings in the printed table of many
-NAME_LETTERS = 10  # letters of a name over a column of the printed table
-FEW_NAME_LETTERS = 18  # the same for at most three columns
-ROW_NAME_LETTERS = 36  # the same before a row
-WIDE_HALVES = 2.5  # times the median half-width, beyond which a measure is named below the printed table
-MAX_LOPSIDED = 0.1  # of the longer side of an interval, by which the other one is shorter, where only one is printed
-MAX_WIDE_INTERVALS = 2  # measures with much wider intervals than the others that are named below the printed table
-ROW_CHOICES = ("auto", "embeddings", "measures")
-ARROWS = {"higher": "↑", "lower": "↓"}
-TITLE = "How well each embedding keeps the data"
-CHANCE = "chance level"
-UNTESTED_MARK = " °"
-
-
-def to_html(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
-    """See ``Results.to_html``."""
-    return html_tables([value_table(results, measures, rows)])
-
-
-def to_latex(results: Results, measures: Any = None, *, rows: str = "auto", label: str | None = None) -> str:
-    """See ``Results.to_latex``."""
-    return latex(record_document(TITLE, (), [value_table(results, measures, rows, narrow=True)]), label)
-
-
-def to_markdown(results: Results, measures: Any = None, *, rows: str = "auto") -> str:
-    """See ``Results.to_markdown``."""
-    return markdown_table(value_table(results, measures, rows)) + "\n"
-
-
-def value_table(results: Results, measures: Any = None, rows: str = "auto", *, narrow: bool = False) -> Table:
-    """Return values with intervals, the best set bold, chance levels, and an explanation below them.
-
-    Names over ``narrow`` columns are short: those of measures are symbols, with a key below the table.
-    """
-    rows = check_one_of(rows, ROW_CHOICES, "rows", aliases=True)
-    view = read_results(results)
-    names, columns = view.ranked, _requested_columns(view, measures)
-    if not columns or not names:
-        raise InputError("results", "must hold a value of a measure", "none", "Run one, such as 'trustworthiness'.")
-    targets = interval_targets(
-        results.recipe, [row for row in view.rows if row["measure"] in {c.measure for c in columns}]
-    )
-    is_transposed = rows == "embeddings" or (rows == "auto" and len(names) > MAX_EMBEDDINGS_ACROSS)
-    symbols = narrow and is_transposed
-    heads = [_measure_head(column, column.short_title if symbols else column.title, view.k) for column in columns]
-    cells = [[_value_text(column, name) for name in names] for column in columns]
-    best_sets = [view.best_set(column) for column in columns]
-    for best_set, line in zip(best_sets, cells, strict=True):
-        for place, name in enumerate(names):
-            line[place] = (
-                Cell(line[place], emphasis="best")
-                if name in best_set.best
-                else line[place] + UNTESTED_MARK * (name in best_set.unjudged)
-            )
-    chances, scales = (
-        [without_zero(column.chance) for column in columns],
-        {neighbors_of(column) for column in columns} - {None},
-    )
-    key = {column.short_title: column.title_in_sentence for column in columns if symbols and column.symbol}
-    foot_parts = [f"{ARROWS[side]} {side} is better" for side in ARROWS if any(c.direction == side for c in columns)]
-    foot_parts += [f"k = {view.k}{' where no other is given' * (len(scales) > 1)}"] if view.k in scales else []
-    foot_parts += [f"± or in parentheses: {view.level} interval for {' or '.join(targets)}"] if targets else []
-    foot_parts += (
-        [f"{UNTESTED_MARK.strip()} not comparable with the others by a test"]
-        if any(best_set.unjudged for best_set in best_sets)
-        else []
-    )
-    foot_parts += [f"{symbol}: {foot_text}" for symbol, foot_text in key.items()]
-    foot_parts += [f"{name}: the data, for reference" for name in view.reference]
-    foot_parts += [f"{name} failed" for name in view.failed]
-    foot_text, best = f"{'; '.join(foot_parts)}." if foot_parts else "", best_mark_text(view, columns, symbols)
-    sizes = {name: results.embeddings[name].shape[1] for name in names if name in results.embeddings}
-    if len(set(sizes.values())) > 1:
-        names = tuple(f"{name} (d = {sizes[name]})" if name in sizes else name for name in names)
-    if is_transposed:
-        lines = [[name, *line] for name, line in zip(names, zip(*cells, strict=True), strict=True)]
-        lines += [[CHANCE, *chances]] if any(chances) else []
-        return Table("", ["", *map(TableColumn, heads)], lines, foot=foot_text, best=best)
-    if narrow:
-        short = distinct_short_names(list(map(with_code_points, names)), FEW_NAME_LETTERS)
-        foot_text = " ".join([foot_text, *(f"{form}: {name}." for name, form in short.items() if form != name)])
-        names = tuple(short.values())
-    lines = [[Cell(head, "text"), *line, chance] for head, line, chance in zip(heads, cells, chances, strict=True)]
-    return Table("", ["", *names, "chance"], lines, foot=foot_text, best=best)
-
-
-def _requested_columns(view: ResultView, measures: Any) -> tuple[Column, ...]:
-    """Return the columns of the requested measures, in the order of the request; all by default."""
-    run = list(dict.fromkeys(column.measure for column in view.columns))
-    requested = run if measures is None else check_names(measures, "measures", names_hint(measures, run))
-    names = [MEASURES.check_run(name, run, "measures") for name in dict.fromkeys(requested)]
-    return tuple(column for name in names for column in view.columns if column.measure == name)
-
-
-def _measure_head(column: Column, name: str, k: int | None) -> str:
-    """Return a measure, the parameters that differ from its card or the others, and an arrow to its better end."""
-    defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
-    parameters, scale = parameters_of(column.parameters), neighbors_of(column)
-    settings: dict[str, Any] = {} if scale in (k, None) else {NEIGHBORS_PARAMETER: scale}
-    settings |= {
-        key: value
-        for key, value in parameters.items()
-        if key != NEIGHBORS_PARAMETER and str(defaults.get(key)) != value
-    }
-    setting_text = f"({parameter_text(settings)})" if settings else ""
-    return " ".join(filter(None, [name, setting_text, ARROWS.get(column.direction, "")]))
-
-
-def _value_text(column: Column, name: str) -> str:
-    """Return a value and its interval."""
-    if name not in column.values:
-        return "missing"
-    interval = column.interval(name)
-    interval_text = interval if interval.startswith("±") else f"({interval})"
-    return without_zero(column.format_value(column.values[name]) + (f" {interval_text}" if interval else ""))
-
-
-def printed_table(
-    view: ResultView,
-    *,
-    shell: bool = False,
-    has_hint: bool = True,
-    has_target: bool = True,
-    has_widest: bool = True,
-    in_full: bool = True,
-    left_out: str = "",
-) -> Table:
-    """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
-
-    Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
-    symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
-    for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
-    ``has_target`` whether it says what intervals refer to, ``has_widest`` whether it names the measures with the widest
-    ones; without ``in_full`` the table has one measure for each question, and fewer of many embeddings. ``left_out``
-    is what the text above it leaves out.
-    """
-    few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
-    requested = columns = view.by_goal if few and in_full else question_columns(view)
-    if view.is_of_lists:  # which hold no distances
-        columns = [c for c in columns if c.values or any(map(c.bounds_text, view.ranked))] or columns
-    for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
-        if few:
-            table, key = _measure_rows_table(view, columns, has_titles, halves, full)
-        else:
-            table, key = _embedding_rows_table(view, columns, halves, in_full)
-        if table_width(table) <= TERMINAL_COLUMNS:
-            break
-    n_further = len(view.by_goal) - len(requested)
-    key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
-    n_missing = len(requested) - len(columns)
-    key += [f"{count_noun(n_missing, 'measure')} without a value: {full}"] if n_missing else []
-    key += [f"{left_out}: {full}"] if left_out else []
-    best = best_mark_text(view, columns, few and not has_titles)
-    foot = [*_marks(view, columns, halves, shell, (has_hint, has_target, has_widest)), *key]
-    return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
-
-
-def _measure_rows_table(
-    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool, full: str
-) -> tuple[Table, list[str]]:
-    """Return the table of few embeddings side by side, and the key of its short names and symbols.
-
-    ``full`` is the call that prints all.
-    """
-    short, key = _short_heads(view.ranked)
-    rows = [
-        [
-            Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
-            *(_narrow_value(view, column, name, halves) for name in view.ranked),
-            _narrow_chance(column),
-        ]
-        for column in columns
-    ]
-    symbols = {c.short_title: c.title_in_sentence for c in columns if c.symbol and not titles}
-    if len(symbols) > MAX_SYMBOLS_EXPLAINED:
-        key += [f"symbols are written out in {full}"]
-    else:
-        key += [f"{symbol} {title}" for symbol, title in symbols.items()]
-    has_chance = any(column.chances for column in columns)
-    rows = rows if has_chance else [row[:-1] for row in rows]
-    return Table("", ["", *short, *["chance"] * has_chance], rows, style="plain"), key
-
-
-def _common_start(names: Sequence[str], max_letters: int) -> str:
-    """Return what all names begin with, up to a separator, where one is longer than ``max_letters``; else nothing."""
-    if len(names) < 2 or max(map(len, names)) <= max_letters:
-        return ""
-    letters = zip(*names, strict=False)
-    start = names[0][: sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))]
-    start = start[: max(map(start.rfind, "_-=/ ")) + 1]
-    return start if len(start) > 1 and start not in names else ""
-
-
-def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
-    """Return short forms of the names over columns, and a key of those that differ from their name."""
-    max_letters = NAME_LETTERS if len(names) > 3 else FEW_NAME_LETTERS
-    start = _common_start(names, max_letters)
-    ends = [f"…{name[len(start) :]}" for name in names] if start else list(names)
-    forms = distinct_short_names(ends, max_letters)
-    short = [forms[end] for end in ends]
-    key = [f"… is {start}"] if start else []
-    key += [f"{form} is {name}" for form, name, end in zip(short, names, ends, strict=True) if form not in (name, end)]
-    return short, key
-
-
-def _embedding_rows_table(
-    view: ResultView, columns: Sequence[Column], halves: bool, in_full: bool
-) -> tuple[Table, list[str]]:
-    """Return the table of many embeddings below each other, and what its columns are."""
-    count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
-    count = count if in_full else MAX_EMBEDDINGS_ACROSS
-    names = view.ranked if len(view.computed) <= count else view.ranked[:count]
-    start = _common_start(names, ROW_NAME_LETTERS)
-    ends = [f"…{name[len(start) :]}" if start else name for name in names]
-    rows: list[list[Any]] = [
-        [end, *(_narrow_value(view, column, name, halves) for column in columns)]
-        for name, end in zip(names, ends, strict=True)
-    ]
-    omitted = len(view.computed) - len(names)
-    rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
-    chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
-    rows += [chance] if any(column.chances for column in columns) else []
-    heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
-    key = [f"… is {start}"] if start else []
-    key += [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
-    return Table("", ["", *map(TableColumn, heads)], rows, style="plain"), key
-
-
-def short_topic(topic: str) -> str:
-    """Return the name of a question in a terminal."""
-    return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
-
-
-def _marks(
-    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, options: tuple[bool, bool, bool]
-) -> list[str]:
-    """Return how to read the marks and intervals of the printed table."""
-    tidy = "--json" if shell else "tidy(full=True)"
-    has_hint, has_target, has_widest = options
-    marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
-    marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
-    intervals = _interval_marks(view, columns, halves, has_widest)
-    marks += [*intervals, *_target_marks(view, has_hint, has_target)] if intervals else []
-    untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
-    if untested:
-        few = len(untested) <= MAX_UNTESTED_NAMED
-        marks.append(f"not tested: {join_and(untested) if few else count_noun(len(untested), 'value')}")
-    has_bounds = any(column.bounds_text(name) for column in columns for name in view.ranked)
-    marks += ["in brackets bounds, no value"] if has_bounds else []
-    tie_texts = [
-        f"{column.noun_in_sentence} of {name} {column.tie_range(name)}"
-        for column in columns
-        for name in view.ranked
-        if name in column.values and column.ties_matter(name)
-    ]
-    marks += [f"by the order of ties {tie_texts[0]}"] if len(tie_texts) == 1 else []
-    return marks + ([f"values depend on how ties are broken: {tidy}"] if len(tie_texts) > 1 else [])
-
-
-def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, has_widest: bool) -> list[str]:
-    """Return how wide the intervals of the printed table are."""
-    cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name not in view.unranked]
-    halves_by_title: dict[str, float] = {}
-    for column, cell in cells:
-        if cell.has_interval:
-            title = column.title_in_sentence
-            halves_by_title[title] = max((cell.high - cell.low) / 2, halves_by_title.get(title, 0.0))
-    if not halves_by_title:
-        return []
-    if halves:
-        is_symmetric = not any(_is_lopsided(column, cell) for column, cell in cells)
-        text = f"± half the {view.level} interval{'' if is_symmetric else ', − and + its two sides'}"
-    else:
-        median = float(np.median([*halves_by_title.values()]))
-        wide = {title: half for title, half in halves_by_title.items() if half > WIDE_HALVES * median}
-        wide = wide if len(wide) <= MAX_WIDE_INTERVALS and has_widest else {}
-        largest = max(half for title, half in halves_by_title.items() if title not in wide)
-        exceptions = f" ({', '.join(f'{title} {_half_text(half)}' for title, half in wide.items())})" if wide else ""
-        text = f"{view.level} half-widths up to {_half_text(largest)}{exceptions}"
-    return [text]
-
-
-def _is_lopsided(column: Column, cell: MeasuredValue) -> bool:
-    """Return whether the two sides of an interval differ in print and by more than a tenth of the longer one."""
-    below, above = cell.value - cell.low, cell.high - cell.value
-    differ = column.format_value(abs(below)) != column.format_value(abs(above))
-    return cell.has_interval and differ and abs(below - above) > MAX_LOPSIDED * max(below, above)
-
-
-def _half_text(half: float) -> str:
-    return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
-
-
-def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
-    """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
-    targets = interval_targets(view.recipe, view.rows)
-    unit = independent_unit(view.recipe)
-    if targets in ([target_text(target, unit)] for target in ("points", "groups")):
-        has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
-        marks = [assumptions_text(view.recipe, view.rows)] if has_target else []
-        return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
-    return [f"intervals refer to {join_and(targets)}"]
-
-
-def _printed_head(view: ResultView, column: Column, name: str) -> str:
-    """Return a measure of the printed table, with its number of neighbors and an arrow where lower is better."""
-    defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
-    scale = neighbors_of(column)
-    scale_text = f"(k = {scale})" if scale not in (view.k, None, defaults.get(NEIGHBORS_PARAMETER)) else ""
-    return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
-
-
-def _narrow_chance(column: Column) -> str:
-    """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
-    if not column.chances:
-        return ""
-    low, high = column.chances[0], column.chances[-1]
-    if column.short_chance == DIFFERS:
-        return DIFFERS
-    if " to " in column.chance:
-        return f"≈{without_zero(format_fixed((low + high) / 2, 2))}"
-    return "0" if low == high == 0 else f"{'≈' * column.chance_is_estimated}{without_zero(column.chance)}"
-
-
-def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> Cell | str:
-    """Return a value in few letters, with half of its interval on request; the best ones are marked."""
-    if name not in column.values:
-        return column.bounds_text(name) or "-"
-    cell = column.cells[name]
-    text = without_zero(column.format_value(cell.value))
-    if halves and _is_lopsided(column, cell):
-        below, above = cell.value - cell.low, cell.high - cell.value
-        form, ends = (" −{} +{}", (below, above)) if min(below, above) >= 0 else (" [{}, {}]", (cell.low, cell.high))
-        text += form.format(*(without_zero(column.format_value(end)) for end in ends))
-    elif halves and cell.has_interval:
-        text += f" {column.half_text(name)}"
-    return Cell(text, emphasis="best") if name in view.best_set(column).best else text
-
-
-# The printed summary of an evaluation.
-
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
-MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 PRINTED_NOTES = 3  # notes of a printed result
-MAX_REPEATED_SHARE = 0.1  # of the rows; more copies of rows are in a printed result
 MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
 MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
 TESTS_ANSWER = "tests"
@@ -476,24 +74,6 @@ LEFT_OUT_FIRST = (
     (FIRST_CAUTION,),
     ("result.also_best",),
     (MEASURES_IN_FULL, "result.unjudged"),
-)
-SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
-FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
-# Notes that a printed result says elsewhere, or that change no conclusion.
-UNPRINTED_CODES = (
-    "data.reference",
-    "embedding.one_place",
-    "inference.exact",
-    "inference.fixed",
-    "interval.coordinates",
-    "interval.jumps",
-    "kcca.leading",
-    "lists.auto",
-)
-# Assumptions that are printed: guesses on which every value depends, by the beginning of their code.
-PRINTED_ASSUMPTIONS = (
-    *("covariates.", "data.pca_unused", "file.", "geodesic.obsp_unused", "graph.", "labels.", "lists.", "missing."),
-    *("row.", "rows.", *FIRST_CODES),
 )
 
 
@@ -546,10 +126,10 @@ def _short_document(
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    after += _new_points_text(results)
+    after += new_points_text(results)
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
-    notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
+    notes = notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
     notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES - 1 if FURTHER_NOTES in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
@@ -597,25 +177,6 @@ def _next_steps(results: Results, view: ResultView, shell: bool) -> list[str]:
     steps += [".compare()"] if comparable(results) else []
     steps += [f".curve({name!r})" for name in results.curves["measure"].unique()] if not view.main_columns else []
     return [*steps, ".summary(full=True)", '.report("x.html")']
-
-
-def _notes_that_matter(results: Results, *, with_tests: bool = True) -> list[str]:
-    """Return the notes that change what a reader concludes, the most severe first."""
-    codes, severities = results.notes["code"], results.notes["severity"]
-    assumption = severities.eq(ASSUMPTION) & codes.str.startswith(PRINTED_ASSUMPTIONS)
-    notes = notes_of_table(results.notes)
-    many = MAX_REPEATED_SHARE * int(results.recipe.get("n") or 0)
-    values = [dict(note.values) for note in notes]
-    matter = [
-        v.get("flatters") or (c == "data.repeated" and v["rows"] > many) for c, v in zip(codes, values, strict=True)
-    ]
-    assumption |= np.array(matter, dtype=bool)
-    matters = (severities.ne(ASSUMPTION) | assumption) & ~codes.isin(UNPRINTED_CODES)
-    matters &= with_tests | ~(codes.str.startswith("test.") | results.notes["test"].ne(""))
-    relevant = replace(results, notes=results.notes[matters].reset_index(drop=True))
-    first = {str(note) for note in notes_of_table(of_whole(relevant.notes)) if note.code in FIRST_CODES}
-    weighted = _weighted_notes(relevant, failures=len(results.names) > 1)  # the failure of a single one is the answer
-    return [text for _, text in sorted(weighted, key=lambda item: (-item[0], item[1] not in first))]
 
 
 def _headline(results: Results, view: ResultView) -> str:
@@ -828,174 +389,8 @@ def _noise_table(view: ResultView, results: Results) -> Table:
     return Table("Noise tests", columns, rows, 2, foot)
 
 
-def new_points_tables(results: Results) -> list[Table]:
-    """Return the values of new points on each embedding that has some."""
-    records = results._out_of_sample
-    return [replace(out_of_sample_table(record), title=f"New points on {name}") for name, record in records.items()]
-
-
-def new_points_lines(results: Results, name_text: Callable[[str], str] = str) -> list[tuple[str, str]]:
-    """Return what each map keeps of the neighbors of new points, and which of them are flagged.
-
-    ``name_text`` returns the name of an embedding as it is written.
-    """
-    lines = []
-    for name, record in results._out_of_sample.items():
-        text = " ".join(finding.text for finding in out_of_sample_findings(record))
-        lines.append(("New points", f"{name_text(name)}: {text}" if len(results.names) > 1 else text))
-    return lines
-
-
-def _new_points_text(results: Results) -> list[str]:
-    """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
-    parts = []
-    for name, record in results._out_of_sample.items():
-        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
-        flagged = f", {format_number(count)} flagged" if count else ""
-        parts.append(
-            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
-        )
-    if not parts:
-        return []
-    m, k = len(record), record.recipe["parameters"]["n_neighbors"]
-    return [f"Of the {k} nearest points of {'each of ' * (m > 1)}{count_noun(m, 'new point')}, {join_and(parts)}."]
-
-
 def _codes(row: Any) -> str:
     """Return the significance codes; none for a test outside every family, since its dependence is certain."""
     if not row["family"]:
         return ""
     return significance_stars(row["p_adjusted"] if row["p_adjusted"] == row["p_adjusted"] else row["p_value"])
-
-
-def _replicate_notes(table: Any) -> Iterator[str]:
-    """Yield whose values are means over runs, and what refers to the first run."""
-    runs = table[table["test"] == ""].groupby("embedding", sort=False)["replicate"].max() + 1
-    runs = runs[runs > 1]
-    if len(runs):
-        counts = ", ".join(f"{name} ({count})" for name, count in runs.items())
-        yield f"Values are means over runs of the method: {counts}. Everything else refers to the first run."
-
-
-MAX_SCOPE_NAMES = 4  # embeddings that a note on intervals names before it counts
-
-
-def _interval_scopes(table: Any, part: Any) -> Iterator[str]:
-    """Yield the measures of some intervals, with the embeddings where others have intervals of another kind."""
-    names_by_measures: dict[tuple[str, ...], list[str]] = {}
-    for measure, rows in part.groupby("measure", sort=False):
-        others = table[(table["measure"] == measure) & (table["conf_method"] != "")]
-        names = tuple(dict.fromkeys(rows["embedding"]))
-        key = names if {*others["embedding"]} - {*names} else ()
-        names_by_measures.setdefault(key, []).append(measure_phrase(measure))
-    for names, measures in names_by_measures.items():
-        listed = ", ".join(names) if len(names) <= MAX_SCOPE_NAMES else f"{len(names)} embeddings"
-        yield f"{join_and(measures)} ({listed})" if names else ", ".join(measures)
-
-
-def printed_notes(results: Results, *, failures: bool = True, shell: bool = False) -> list[str]:
-    """Return notes on the data, then those of rows, each once with its scope, then how to read."""
-    recipe, table = results.recipe, results.table
-    notes = [text for _, text in _weighted_notes(results, failures=failures)]
-    methods = list(table[table["conf_method"] != ""].groupby("conf_method", sort=False))
-    for method, part in methods:
-        of = f" of {'; '.join(_interval_scopes(table, part))}" if len(methods) > 1 else ""
-        targets = join_and(interval_targets(recipe, part.to_dict("records")))
-        notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
-    if table["p_value"].notna().any():
-        notes.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
-    names_by_note: dict[str, list[str]] = {}
-    for name, record in results._out_of_sample.items():
-        for item in record.notes:
-            names_by_note.setdefault(str(item).rstrip("."), []).append(name)
-    notes += [f"New points on {_name_list(names)}: {text}." for text, names in names_by_note.items()]
-    names = list(dict.fromkeys(results.curves["measure"]))
-    curve_note = f"Curves over the number of neighbors K: {{}}; see {'--plot' if shell else 'results.curve({!r})'}."
-    return list(dict.fromkeys([*notes, *([curve_note.format(", ".join(names), names[0])] if names else [])]))
-
-
-def _weighted_notes(results: Results, *, failures: bool = True) -> list[tuple[int, str]]:
-    """Return each note once: its weight and its sentence."""
-    row_notes = results.notes[~results.notes["embedding"].isin(results.failed)]
-    notes_on_all = notes_of_table(of_whole(results.notes))
-    weighted = [(SEVERITY_ORDER.index(note.severity), str(note)) for note in notes_on_all if note.severity != FAILURE]
-    weighted += [(SEVERITY_ORDER.index(FAILURE), text) for text in _failure_notes(results)] if failures else []
-    weighted += [(SEVERITY_ORDER.index(ASSUMPTION), text) for text in _replicate_notes(results.table)]
-    for severity in dict.fromkeys(row_notes["severity"]):
-        part = row_notes[row_notes["severity"] == severity]
-        texts = [*_measure_notes(part[part["measure"] != ""], results), *_test_notes(part[part["test"] != ""])]
-        weighted += [(SEVERITY_ORDER.index(severity), text) for text in texts]
-    return list(dict.fromkeys(weighted))
-
-
-def _without_name(note: Note, name: str) -> Note:
-    """Return a note of one embedding without the name of the embedding."""
-    return note.with_scope("").named({f"embeddings[{name!r}]": "embeddings[...]"})
-
-
-def _failure_notes(results: Results) -> list[str]:
-    """Return the embeddings that failed and the reasons; reasons that differ in the name only are one."""
-    reasons: dict[Note, list[Note]] = {}
-    for note in results.failures():
-        reasons.setdefault(_without_name(note, note.scope), []).append(note)
-    return [
-        f"{_name_list([note.scope for note in notes])} failed: {notes[0].with_scope('') if len(notes) == 1 else reason}"
-        for reason, notes in reasons.items()
-    ]
-
-
-def _measure_notes(noted: Any, results: Results) -> Iterator[str]:
-    """Yield the notes on measures, each once, with the measures and embeddings that it refers to."""
-    notes_by_text: dict[Note, dict[str, dict[str, Note]]] = {}
-    for name, measure, note in zip(noted["embedding"], noted["measure"], notes_of_table(noted), strict=True):
-        notes_by_text.setdefault(_without_name(note, name), {}).setdefault(name, {})[measure_phrase(measure)] = note
-    computed = [name for name in results.names if name not in results.failed]
-    measures = list(map(measure_phrase, results.table.loc[results.table["test"] == "", "measure"].unique()))
-    for common, by_embedding in notes_by_text.items():
-        groups: dict[tuple[str, ...], list[str]] = {}
-        for name, measure_notes in by_embedding.items():
-            groups.setdefault(tuple(measure_notes), []).append(name)
-        places = [
-            f"{_names_or_all(subset, measures, 'all measures')} of {_names_or_all(names, computed, 'all embeddings')}"
-            for subset, names in groups.items()
-        ]
-        note = next(iter(next(iter(by_embedding.values())).values())) if len(by_embedding) == 1 else common
-        yield f"{'; '.join(places)}: {str(note).rstrip('.')}."
-
-
-def _names_or_all(names: Sequence[str], all_names: Sequence[str], all_text: str) -> str:
-    """Return names with commas, or a text for all of them where there are more than two."""
-    return all_text if len(all_names) > 2 and set(names) == set(all_names) else _name_list(names)
-
-
-def _test_notes(noted: Any) -> list[str]:
-    """Return the notes on tests, each once for all embeddings, variables and tests that it refers to."""
-    places: dict[Note, list[tuple[str, str, str, Note]]] = {}
-    cells = zip(noted["embedding"], noted["variable"], noted["test"], notes_of_table(noted), strict=True)
-    for name, variable, test, note in cells:
-        places.setdefault(_without_name(note, name), []).append((name, variable, test, note))
-    sentences = []
-    for common, note_places in places.items():
-        variables_by_test: dict[tuple[str, str], list[str]] = {}
-        for variable in dict.fromkeys(place[1] for place in note_places):
-            names_by_test: dict[str, list[str]] = {}
-            for name, place_variable, test, _ in note_places:
-                names_by_test.setdefault(test, []).extend([name] if place_variable == variable else [])
-            tests: dict[str, list[str]] = {}
-            for test, names in names_by_test.items():
-                tests.setdefault(_name_list(names), []).extend([test] if names else [])
-            for names, some_tests in tests.items():
-                if names:
-                    variables_by_test.setdefault((names, _name_list(some_tests)), []).append(variable)
-        text = note_places[0][3] if len({place[0] for place in note_places}) == 1 else common
-        for (names, tests_said), variables in variables_by_test.items():
-            sentences.append(f"{names} ~ {_name_list(variables)} ({tests_said}): {str(text).rstrip('.')}.")
-    return sentences
-
-
-def _name_list(names: Any) -> str:
-    """Return names, each once, with commas; of many the first ones."""
-    unique = list(dict.fromkeys(names))
-    if len(unique) <= MAX_LISTED_NAMES + 1:
-        return ", ".join(unique)
-    return f"{', '.join(unique[:MAX_LISTED_NAMES])} and {len(unique) - MAX_LISTED_NAMES} more"

@@ -17,13 +17,14 @@ from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report.comparison_view import test_assumptions
-from dreval.report.findings import NULL_DATA_NAMES, is_metric_passed, scheme_text
 from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
+from dreval.report.resamples import NULL_DATA_NAMES, scheme_text
 from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     interval_targets,
+    is_metric_passed,
     measure_title,
     read_results,
     title_in_sentence,

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
+from dreval.glossary import format_number
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
+from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report._style import figure_style
 from dreval.report._svg import inline_svg
@@ -16,7 +19,7 @@ from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, format_fixed, without_zero
+from dreval.report.format import count_noun, format_fixed, join_and, percent, without_zero
 from dreval.report.result_view import make_column
 
 TITLE = "New points on a map"
@@ -135,3 +138,39 @@ def out_of_sample_report(record: OutOfSample, title: str | None, folder: FigureF
         [", ".join([*meta, f"seed {recipe['random_state']}"])],
         dict(versions)["dreval"],
     )
+
+
+# New points in the documents of an evaluation.
+
+
+def new_points_tables(results: Results) -> list[Table]:
+    """Return the values of new points on each embedding that has some."""
+    records = results._out_of_sample
+    return [replace(out_of_sample_table(record), title=f"New points on {name}") for name, record in records.items()]
+
+
+def new_points_lines(results: Results, name_text: Callable[[str], str] = str) -> list[tuple[str, str]]:
+    """Return what each map keeps of the neighbors of new points, and which of them are flagged.
+
+    ``name_text`` returns the name of an embedding as it is written.
+    """
+    lines = []
+    for name, record in results._out_of_sample.items():
+        text = " ".join(finding.text for finding in out_of_sample_findings(record))
+        lines.append(("New points", f"{name_text(name)}: {text}" if len(results.names) > 1 else text))
+    return lines
+
+
+def new_points_text(results: Results) -> list[str]:
+    """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
+    parts = []
+    for name, record in results._out_of_sample.items():
+        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
+        flagged = f", {format_number(count)} flagged" if count else ""
+        parts.append(
+            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
+        )
+    if not parts:
+        return []
+    m, k = len(record), record.recipe["parameters"]["n_neighbors"]
+    return [f"Of the {k} nearest points of {'each of ' * (m > 1)}{count_noun(m, 'new point')}, {join_and(parts)}."]

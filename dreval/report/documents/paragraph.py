@@ -22,24 +22,9 @@ from dreval.registry import TESTS
 from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.comparison_view import column_of, embedding_order, is_paired, pair_test_count, setting_suffix
 from dreval.report.documents.methods import MARKUPS, PAIR_TEST_PHRASES, ParagraphMarkup, methods
-from dreval.report.findings import (
-    CAUTIONS as CAUTION_KINDS,
-)
-from dreval.report.findings import (
-    IN_PARENTHESES,
-    LOWER_IS_BETTER,
-    REPEATED,
-    Finding,
-    capitalized,
-    chance_phrase,
-    missing_findings,
-    noise_text,
-    phrases,
-    scheme_text,
-    short_number,
-    smallest_p_text,
-    verdict,
-)
+from dreval.report.documents.tests import noise_text
+from dreval.report.findings import CAUTIONS as CAUTION_KINDS
+from dreval.report.findings import IN_PARENTHESES, LOWER_IS_BETTER, Finding, capitalized, chance_phrase, phrases
 from dreval.report.format import ADJUSTMENTS as ADJUSTMENT_NAMES
 from dreval.report.format import (
     count_noun,
@@ -52,6 +37,8 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
+from dreval.report.resamples import scheme_text, smallest_p_text
+from dreval.report.result_findings import REPEATED, missing_findings, short_number, verdict
 from dreval.report.result_view import Column, ResultView, independent_unit, neighbors_of, read_results
 
 MAX_WORDS = 175  # of the results

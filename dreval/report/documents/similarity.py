@@ -25,9 +25,9 @@ from dreval.report.document import (
     Table,
     TermEntry,
     WideFigure,
+    visible_rows,
 )
 from dreval.report.documents.closing import closing_sections
-from dreval.report.documents.evaluation_page import visible_rows
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.similarity import draw_similarity

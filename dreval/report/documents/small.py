@@ -34,9 +34,9 @@ from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, list_names, metric_text, record_finding
+from dreval.report.findings import Finding, findings_text, list_names, record_finding
 from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
-from dreval.report.result_view import make_column, measure_phrase, parameter_text
+from dreval.report.result_view import make_column, measure_phrase, metric_text, parameter_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -238,7 +238,7 @@ def measure_findings(record: MeasureRecord) -> list[Finding]:
             over = {"both": "seeds and halves", "groups": "runs without a group"}.get(over, over)
             groups = record.recipe["parameters"].get("groups", "")
             over += f" of {groups}" if groups and over == "halves" else f" ({groups})" if groups else ""
-            numbers |= {"runs": record.n_resamples, "over": over, **ends}
+            numbers |= {"runs": record.n_runs, "over": over, **ends}
         case _:
             kind, numbers["title"] = "measure.other", record.title
     caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""

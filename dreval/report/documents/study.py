@@ -36,31 +36,17 @@ from dreval.report.document import (
     WideFigure,
     format_duration,
 )
-from dreval.report.document import (
-    Column as TableColumn,
-)
+from dreval.report.document import Column as TableColumn
 from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
 from dreval.report.documents.comparison import answer_lines
 from dreval.report.documents.comparison_page import measure_parts
-from dreval.report.documents.evaluation_page import MAX_NAME_BREADTH
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
-from dreval.report.findings import Finding, metric_text, record_finding
-from dreval.report.format import (
-    count_noun,
-    format_fixed,
-    half_width,
-    number_word,
-    short_names,
-)
+from dreval.report.findings import Finding, record_finding
+from dreval.report.format import MAX_NAME_BREADTH, count_noun, format_fixed, half_width, number_word, short_names
 from dreval.report.plot import draw_comparison
-from dreval.report.result_view import (
-    Column,
-    make_column,
-    parameter_text,
-    without_parameter,
-)
+from dreval.report.result_view import Column, make_column, metric_text, parameter_text, without_parameter
 from dreval.storage.study_file import STATES, StudyFile, is_study, read_study_table
 from dreval.study.study import StudyStatus, shortened_reason
 

@@ -27,9 +27,9 @@ from dreval.report.document import (
     Table,
     TermEntry,
     WideFigure,
+    visible_rows,
 )
 from dreval.report.documents.closing import BEST_LIMIT, closing_sections, measure_entry
-from dreval.report.documents.evaluation_page import visible_rows
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep
@@ -44,10 +44,7 @@ from dreval.report.format import (
     value_text,
     without_zero,
 )
-from dreval.report.result_view import (
-    make_column,
-    measure_text,
-)
+from dreval.report.result_view import make_column, measure_text
 
 # Sweeps: the settings that are not significantly worse than the best, in sentences, then their values.
 

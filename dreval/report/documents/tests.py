@@ -11,21 +11,20 @@ from typing import Any
 import numpy as np
 
 from dreval.glossary import format_number, format_p, true_minus
-from dreval.records.tests import LEVEL, MIN_EMPTY_ERROR, Certificate, IndependenceTest, NoiseTest, Sensitivity
+from dreval.records.results import Results
+from dreval.records.tests import (
+    LEVEL,
+    MIN_EMPTY_ERROR,
+    Certificate,
+    HypothesisTest,
+    IndependenceTest,
+    NoiseTest,
+    Sensitivity,
+)
 from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import (
-    NULL_DATA_NAMES,
-    RESIDUAL,
-    SCHEMES,
-    Finding,
-    findings_text,
-    is_smallest,
-    noise_text,
-    record_finding,
-    smallest_p_text,
-)
+from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import (
     ADJUSTMENTS,
     count_noun,
@@ -37,6 +36,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.render.markup import isolate_name, sentence
+from dreval.report.resamples import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, limit_text, smallest_p_text
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -115,9 +115,9 @@ def test_name(name: str) -> str:
     return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
-def resampling_findings(test: IndependenceTest, level: float, group: str) -> list[Finding]:
+def resampling_findings(test: HypothesisTest, level: float, group: str) -> list[Finding]:
     """Return the limits of a p by resampling: too few resamples, the smallest p possible, and a borderline p."""
-    count, (low, high) = test.n_resamples, test.p_interval
+    count, (low, high) = test._null_count, test.p_interval
     if test.p_kind in ("exact", "asymptotic", "approximate") or not count or low != low:
         return []
     smallest = 1 / (count + 1)
@@ -130,7 +130,7 @@ def resampling_findings(test: IndependenceTest, level: float, group: str) -> lis
     return []
 
 
-def _test_table(test: IndependenceTest) -> Table:
+def _test_table(test: HypothesisTest) -> Table:
     """Return the statistic, its p-value and the null distribution in one row."""
     null, (low, high) = test.null_distribution, test.p_interval
     means = [] if math.isnan(test.chance) else [test.chance]
@@ -145,12 +145,12 @@ def _test_table(test: IndependenceTest) -> Table:
     return Table(title, ["", head, *nulls, "p", "interval of p", *["n"] * bool(n)], [row])
 
 
-def _is_cyclic(test: IndependenceTest) -> bool:
+def _is_cyclic(test: HypothesisTest) -> bool:
     """Return whether rows were shifted cyclically, and not permuted."""
     return test.recipe.get("parameters", {}).get("permutation") == "cyclic"
 
 
-def _p_kind(test: IndependenceTest) -> str:
+def _p_kind(test: HypothesisTest) -> str:
     """Return the kind of a p-value that has no interval, in words."""
     return "all cyclic shifts" if _is_cyclic(test) else test.p_kind.replace("_", " ")
 
@@ -275,7 +275,7 @@ def noise_summary(test: NoiseTest, full: bool) -> Document:
     """Return the conclusion of a noise test, its numbers, and its settings."""
     recipe, extra = test.recipe, test.extra
     settings = [
-        ("Null data", f"{test.n_resamples:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
+        ("Null data", f"{test.n_replicates:,} of {NULL_DATA_NAMES.get(extra['null'], extra['null'])}"),
         ("Seeds of each", extra["n_seeds"]),
         ("Score", extra["measure"]),
         ("Seed", recipe.get("random_state")),
@@ -323,10 +323,33 @@ def noise_findings(test: NoiseTest) -> list[Finding]:
         counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
         points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
-        most = test.n_resamples + 1
+        most = test.n_replicates + 1
         if most <= counts["unlike"] < len(test.points):
-            findings.append(record_finding("noise.limit", count=test.n_resamples, most=most))
+            findings.append(record_finding("noise.limit", count=test.n_replicates, most=most))
     return findings
+
+
+def noise_text(row: Mapping[str, Any], results: Results, display_name: str | None = None) -> str:
+    """Return the result of a noise test of an embedding, and for how many points, with an optional display name."""
+    return noise_finding(row, results, display_name or row["embedding"]).text
+
+
+def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Finding:
+    """Return the conclusion from a noise test, and how many points are like noise: never that a map is reliable."""
+    null, p, adjusted = row["variable"], float(row["p_value"]), float(row["p_adjusted"])
+    is_adjusted = not math.isnan(adjusted) and adjusted != p
+    p = adjusted if is_adjusted else p
+    if math.isnan(p):
+        return record_finding("noise.not_tested", name=name)
+    flags, points = results._reliability.get(row["embedding"], {}).get("like_noise"), ""
+    if flags is not None and p <= LEVEL:
+        flags = flags[flags.notna()]
+        count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
+        points = f"; {count if flags.any() else f'all {len(flags):,} points are distinguished from noise'}"
+    kind = "none" if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
+    texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
+    limit = f"; {text}" if (text := limit_text(row)) else ""
+    return record_finding(f"noise.map_{kind}", p=p, points=points, limit=limit, **texts)
 
 
 @dataclass(frozen=True)

@@ -15,13 +15,13 @@ from dreval._check import FloatArray, check_one_of
 from dreval.errors import InputError
 from dreval.glossary import true_minus
 from dreval.records.results import Results
-from dreval.records.tests import IndependenceTest
+from dreval.records.tests import HypothesisTest
 from dreval.registry import TESTS
 from dreval.report._style import LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import PanelGrid, Reading, figure_names, name_panel
 from dreval.report.figures._kind import figure
-from dreval.report.findings import NULL_DATA_NAMES, resample_noun
 from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name
+from dreval.report.resamples import NULL_DATA_NAMES, resample_noun
 from dreval.report.result_view import ResultView
 
 # The statistic of a test with its null distribution: a histogram of permutations, or a density.
@@ -61,7 +61,7 @@ def stored_null(results: Results, row: Any) -> Histogram:
     return Histogram(cells["low"].to_numpy(), cells["high"].to_numpy(), cells["count"].to_numpy())
 
 
-def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
+def null_histogram(test: HypothesisTest, ax: Axes | None = None, figsize: Any = None) -> Figure | Axes:
     """Draw the null distribution of a test as a histogram, and the observed statistic as a line.
 
     See ``IndependenceTest.plot``.
@@ -75,8 +75,9 @@ def null_histogram(test: IndependenceTest, ax: Axes | None = None, figsize: Any 
     Examples
     --------
     >>> import numpy as np
+    >>> from dreval.records.tests import IndependenceTest
     >>> null = np.array([0.1, 0.3, 0.2])
-    >>> test = IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 3, 0.5, "CKA", (0.0, 0.71))
+    >>> test = IndependenceTest("hsic", "HSIC", 0.4, 0.25, null, 0.5, "CKA", (0.0, 0.71))
     >>> null_histogram(test).axes[0].get_xlabel()
     'statistic of 3 permutations'
     """
@@ -135,7 +136,7 @@ def draw_panel(ax: Axes, null: Histogram, statistic: float, density: tuple[Any, 
     return true_minus(f"observed {statistic:.4g}") + (", far beyond" if is_far else "")
 
 
-def _null_density(test: IndependenceTest) -> tuple[Any, ...]:
+def _null_density(test: HypothesisTest) -> tuple[Any, ...]:
     """Return the gamma density with the mean and standard deviation of a test: values and density; else empty."""
     from scipy.stats import gamma
 

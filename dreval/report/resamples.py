@@ -1,0 +1,62 @@
+"""The permutations and null data of tests in words, and the smallest p-value that their number allows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from dreval.records.frames import of_method
+from dreval.records.tests import LEVEL
+from dreval.report.format import count_noun, join_and, p_text
+from dreval.report.result_view import ResultView
+
+RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
+NULL_DATA_NAMES = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
+SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
+    "within": " within blocks",
+    "blocks": " (with whole blocks of rows exchangeable)",
+    "cyclic": " (as stationary series)",
+}
+
+
+def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]]) -> str:
+    """Return the restriction of the permutations of some tests, for use after the name of their variable.
+
+    Where tests differ, those with a restriction are named: " (HSIC within blocks)".
+    """
+    tests: dict[str, dict[str, None]] = {}
+    for row in rows:
+        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[str(row["test"]).upper()] = None
+    if len(tests) == 1:
+        return next(iter(tests))
+    parts = [f"{join_and(list(names))}{scheme}" for scheme, names in tests.items() if scheme]
+    return f" ({'; '.join(parts)})" if parts else ""
+
+
+def resample_noun(row: Mapping[str, Any], scheme: str = "free") -> str:
+    """Return the noun for the resamples of the null distribution of a test."""
+    if of_method(row["test"]):
+        return "null data set"
+    if row["variable"] == RESIDUAL:
+        return "bootstrap resample"
+    return "cyclic shift" if scheme == "cyclic" else "permutation"
+
+
+def is_smallest(row: Mapping[str, Any]) -> bool:
+    """Return whether p is the smallest possible: no statistic of the resamples reaches the observed one."""
+    return bool(row["n_resamples"] and row["p_value"] * (row["n_resamples"] + 1) < 1.5)
+
+
+def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
+    """Return the smallest p that the resamples of a test can give, if p is that or it is above the level; else ""."""
+    count = int(row["n_resamples"])
+    least = 1 / (count if row.get("p_kind") == "exact" else count + 1) if count else 0.0
+    if not is_smallest(row) and least <= LEVEL:
+        return ""
+    smallest = float(row["p_value"]) if is_smallest(row) else least
+    return f"{p_text(smallest)} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
+
+
+def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str:
+    """Return the limit that the number of resamples sets to p, where a p is at it, in words; else an empty text."""
+    return "; ".join(filter(None, dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests)))
