@@ -209,18 +209,22 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
 def suggestions(name: Any, options: Iterable[str]) -> list[str]:
     """Return the nearest option alone, or else up to four options that begin with ``name``.
 
+    If ``name`` is the first words of the nearest option and of others, up to four in all, it means any of them.
+
     Examples
     --------
     >>> suggestions("trust", ("trustworthiness", "trustability", "stress"))
     ['trustability', 'trustworthiness']
+    >>> suggestions("kmeans", ("kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy"))
+    ['kmeans_ami', 'kmeans_ari', 'kmeans_nmi']
     """
     if not isinstance(name, str):
         return []
-    options = [str(option) for option in options]
-    if nearest := nearest_name(name, options):
-        return [nearest]
-    query = _normalize(name)
+    options, query = [str(option) for option in options], _normalize(name)
     starting = [option for option in options if len(query) >= MIN_WORD_LENGTH and _normalize(option).startswith(query)]
+    if nearest := nearest_name(name, options):
+        twins = [option for option in starting if _normalize(option).startswith(f"{query}_")]
+        return sorted(twins) if nearest in twins and len(twins) <= MAX_SUGGESTIONS else [nearest]
     return sorted(starting) if len(starting) <= MAX_SUGGESTIONS else []
 
 

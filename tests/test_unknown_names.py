@@ -112,12 +112,40 @@ def test_the_few_names_that_begin_so_are_all_suggested() -> None:
     """Without one nearest name, up to four names that begin with the letters are suggested, and never more."""
     assert suggestions("trust", MEASURES) == ["trustability", "trustworthiness"]
     assert suggestions("tr", MEASURES) == suggestions(3, MEASURES) == []
+    assert suggestions("procrustes", MEASURES) == ["procrustes_r"]  # the nearest of seven
     assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
     assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnopq"]) == []
     with pytest.raises(UnknownName, match="Did you mean 'trustability' or 'trustworthiness'"):
         dreval.Evaluation(X, {"a": Y}).run("trust")
     with pytest.raises(AttributeError, match="Did you mean 'trustability' or 'trustworthiness'"):
         getattr(dreval, "trust")  # noqa: B009
+
+
+TWINS = {
+    "information_imbalance": ["information_imbalance_false", "information_imbalance_missing"],
+    "mrre": ["mrre_false", "mrre_missing"],
+    "kmeans": ["kmeans_ami", "kmeans_ari", "kmeans_nmi"],
+    "class-aware": ["class_aware_continuity", "class_aware_trustworthiness"],
+    "silhouette_": ["silhouette"],
+}
+
+
+@each("name", TWINS)
+def test_the_first_words_of_several_measures_suggest_all_of_them(name: str) -> None:
+    """Wherever a measure is named, none of up to four with the same first words is preferred."""
+    question = rf"Did you mean {' or '.join(map(repr, TWINS[name]))}\?"
+
+    assert suggestions(name, MEASURES) == TWINS[name]
+    for ask in (
+        lambda: dreval.score(X, Y, name),
+        lambda: dreval.Evaluation(X, Y).run([name]),
+        lambda: dreval.card(name, "measure"),
+        lambda: dreval.get_scorer(name),
+    ):
+        with pytest.raises(UnknownName, match=question):
+            ask()
+    with pytest.raises(AttributeError, match=question):
+        getattr(dreval.measures, name)
 
 
 RUN_NAMES = {
