@@ -431,7 +431,7 @@ GUESSES = frozenset(
         *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
         *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
-        *("source.column", "source.metric_none", "source.metric_kept"),
+        *("source.column", "source.metric_none", "source.metric_kept", "source.stored_too"),
         *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
         *("graph.smaller_nearer", "graph.like_similarities"),

@@ -30,9 +30,10 @@ from dreval.records.frames import (
     parameters_of,
     parameters_text,
 )
+from dreval.records.notes import Note
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.format import decimals_for, format_fixed, half_width, without_zero
+from dreval.report.format import decimals_for, format_fixed, half_width, join_and, without_zero
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -622,10 +623,22 @@ def independent_unit(recipe: Mapping[str, Any]) -> str:
     return f"groups ({groups['name']})" if groups.get("name") else "groups"
 
 
+MAX_STORED_NAMES = 4  # of coordinates that are named before they are counted
+
+
 def assumptions_text(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
     """Return what the intervals of some rows assume, each kind once; empty without intervals."""
     unit, methods = independent_unit(recipe), _target_keys(recipe, rows)
     return "; ".join(dict.fromkeys(interval_assumptions(unit, method) for method in methods))
+
+
+def stored_text(notes: Iterable[Note]) -> str:
+    """Return which names mean coordinates stored in obsm, though bundled methods have them too; empty if none do."""
+    keys = {note.scope: dict(note.values)["key"] for note in notes if note.code == "source.stored_too"}
+    places = [f"{name} is obsm[{key!r}]" for name, key in keys.items()]
+    more = len(places) - MAX_STORED_NAMES
+    places = [*places[:MAX_STORED_NAMES], f"{more} more"] if more > 0 else places
+    return f"Stored coordinates, no methods: {join_and(places)}" if places else ""
 
 
 def target_text(target: str, unit: str = "points") -> str:

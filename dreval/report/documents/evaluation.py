@@ -89,6 +89,7 @@ from dreval.report.result_view import (
     neighbors_of,
     parameter_text,
     read_results,
+    stored_text,
     target_text,
 )
 
@@ -553,8 +554,8 @@ def _short_document(
     notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES - 1 if FURTHER_NOTES in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
-    about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
-    options: dict[str, Any] = {"about": about_lines, "after": after, "further": further}
+    about_lines = [about, stored_text(notes_of_table(results.notes)), f"Intervals: {assumptions}" * bool(assumptions)]
+    options: dict[str, Any] = {"about": [*filter(None, about_lines)], "after": after, "further": further}
     document = record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
     return replace(document, is_dense=BLANK_LINE in kinds)
 

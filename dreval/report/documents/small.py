@@ -36,7 +36,7 @@ from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.findings import Finding, findings_text, list_names, metric_text, record_finding
 from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
-from dreval.report.result_view import make_column, measure_phrase, parameter_text
+from dreval.report.result_view import make_column, measure_phrase, parameter_text, stored_text
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -467,6 +467,7 @@ def values_summary(record: Scores, full: bool) -> Document:
     settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", metric_text(record.recipe))]
     settings.append(("Seed", record.recipe.get("random_state")))
     columns = ["Measure", *(["parameters"] if full else []), "value", "range", ""]
+    stored = stored_text(record.notes)
     return record_summary(
         "Scores",
         values_findings(record),
@@ -474,7 +475,7 @@ def values_summary(record: Scores, full: bool) -> Document:
         [*record.notes, *reasons],
         full=full,
         settings=settings,
-        after=["Chance levels, intervals and figures: Evaluation(X, Y).run()."],
+        after=[*([f"{stored}."] if stored else []), "Chance levels, intervals and figures: Evaluation(X, Y).run()."],
     )
 
 
