@@ -964,6 +964,15 @@ def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
 
 
+def evaluation_settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the metric and the number of neighbors of the compared values, which older files do not have."""
+    ks = recipe.get("n_neighbors")
+    return [
+        ("Metric", metric_text(recipe) or "unknown"),
+        ("Neighbors k", "unknown" if ks is None else ", ".join(map(str, ks)) or "none"),
+    ]
+
+
 SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
     "within": " within blocks",
     "blocks": " (with whole blocks of rows exchangeable)",

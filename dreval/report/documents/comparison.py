@@ -40,7 +40,7 @@ from dreval.report.comparison_view import (
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY, short_topic
-from dreval.report.findings import findings_text
+from dreval.report.findings import evaluation_settings, findings_text
 from dreval.report.format import (
     ADJUSTMENTS,
     adjusted_by,
@@ -419,7 +419,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     else:
         size = [("Points n", format_number(recipe.get("n")))]
         size += [("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []
-        header = [("Data", str(recipe.get("dataset") or "")), *size, *header]
+        header = [("Data", str(recipe.get("dataset") or "")), *size, *evaluation_settings(recipe), *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)

@@ -34,7 +34,14 @@ from dreval.records.scores import Scores
 from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
-from dreval.report.findings import Finding, findings_text, list_names, metric_text, record_finding
+from dreval.report.findings import (
+    Finding,
+    evaluation_settings,
+    findings_text,
+    list_names,
+    metric_text,
+    record_finding,
+)
 from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
 from dreval.report.result_view import make_column, measure_phrase, parameter_text, stored_text
 
@@ -280,7 +287,8 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
     if gate.verdict == UNDECIDED:
         after = ["More points, or a larger margin, would decide."]
         after += ["It exits with 0; with --fail-if undecided it exits with 5."] if fail_if == WORSE else []
-    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), ("Seed", recipe["random_state"])]
+    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), *evaluation_settings(recipe)]
+    details.append(("Seed", recipe["random_state"]))
     findings = gate_findings(gate.table)
     tables = [Table("", columns, cells, foot=foot)]
     notes = [item for table in gate.notes for item in notes_of_table(table)]
