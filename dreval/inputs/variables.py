@@ -122,8 +122,8 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     with UserCode(argument, type(value).__name__, "be one id per row"):
         try:
             index: pd.Index[Any] = native(value if isinstance(value, pd.Index) else pd.Index(value))
-        except TypeError as error:  # not a collection
-            raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from error
+        except TypeError:  # not a collection
+            raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from None
     if index.dtype.kind == "O":
         check_single_values(index.to_numpy(), argument)
     if index.hasnans:
@@ -840,8 +840,8 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
             array[np.ma.getmaskarray(value)] = None
         else:
             array = np.asarray(value)
-    except ValueError as error:
-        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from error
+    except ValueError:
+        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from None
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or array.dtype.names is not None:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")
