@@ -30,7 +30,8 @@ ENDS = ("conf_low", "conf_high")  # columns of an interval
 def flat_values(results: Results, intervals: bool) -> dict[str, float]:
     """Return the values by keys that trackers accept; see ``Results.to_dict``."""
     check_bool(intervals, "intervals")
-    names, values = setting_names(results.table), []
+    names = setting_names(results.table)
+    values: list[tuple[tuple[str, ...], Any]] = []
     for row in over_replicates(results.table).to_dict("records"):
         if row["test"]:
             key, columns = f"{row['test']}.{row['variable']}", {name: f".{name}" for name in P_COLUMNS}
@@ -45,7 +46,7 @@ def flat_values(results: Results, intervals: bool) -> dict[str, float]:
 def flat_similarities(similarity: RepresentationSimilarity, intervals: bool) -> dict[str, float]:
     """Return the values by keys that trackers accept; see ``RepresentationSimilarity.to_dict``."""
     columns = ("calibrated", *P_COLUMNS, *(ENDS if check_bool(intervals, "intervals") else ()))
-    values = []
+    values: list[tuple[tuple[str, ...], Any]] = []
     for row in similarity.table.to_dict("records"):
         cells = {"": row["value"], **{f".{column}": row[column] for column in columns}}
         values += [((row["first"], row["second"], f"{row['measure']}{end}"), cell) for end, cell in cells.items()]
@@ -180,5 +181,5 @@ def _single_name(results: Results, embedding: str | None) -> str:
     try:
         results._check_computed(name)
     except DrevalError as error:
-        raise error.named({"name": "embedding"}) from error
+        raise error.named({"name": "embedding"}) from error.__cause__
     return name
