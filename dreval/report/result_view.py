@@ -636,8 +636,8 @@ def stored_text(notes: Iterable[Note]) -> str:
     """Return which names mean coordinates stored in obsm, though bundled methods have them too; empty if none do."""
     keys = {note.scope: dict(note.values)["key"] for note in notes if note.code == "source.stored_too"}
     places = [f"{name} is obsm[{key!r}]" for name, key in keys.items()]
-    more = len(places) - MAX_STORED_NAMES
-    places = [*places[:MAX_STORED_NAMES], f"{more} more"] if more > 0 else places
+    n_further = len(places) - MAX_STORED_NAMES
+    places = [*places[:MAX_STORED_NAMES], f"{n_further} more"] if n_further > 0 else places
     return f"Stored coordinates, no methods: {join_and(places)}" if places else ""
 
 
