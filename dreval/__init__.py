@@ -2,8 +2,9 @@
 
 ``score`` returns the values of measures of one embedding. ``Evaluation`` takes data and embeddings from any source and
 answers, with numbers that carry their uncertainty, how far an embedding can be trusted. Every measure and test is also
-a plain function of this package (``dreval.trustworthiness(X, Y)``); ``dreval.measures`` lists the measures. A name is
-imported when it is first used.
+a plain function of this package (``dreval.trustworthiness(X, Y)``); ``dreval.measures`` lists the measures, and
+``dreval.list_analyses()`` functions for other questions, as new points of a map (``dreval.out_of_sample``) and two
+versions of a model (``dreval.representation_similarity``). A name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -52,24 +53,33 @@ _LISTED = [
 
 # Names that other packages use, and what has that purpose here.
 _ELSEWHERE = {
+    "assert_not_worse": "dreval.testing.assert_not_worse is for test suites; the command dreval check compares maps.",
     "benchmark": "dreval.Study runs methods on data sets, dreval.compare compares results.",
+    "check": "The command dreval check compares two maps; dreval.testing.assert_not_worse is for test suites.",
+    "cka": "dreval.representation_similarity(A, B, measures='cka') compares representations.",
+    "compare_representations": "dreval.representation_similarity(A, B) compares representations.",
     "coranking_matrix": "dreval.Evaluation(X, Y).run().plot('coranking') draws it; dreval.r_nx(X, Y) sums it up.",
     "evaluate": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
     "evaluate_embedding": "dreval.score(X, Y) returns numbers, dreval.Evaluation(X, Y).run() also intervals and tests.",
     "fit_transform": "dreval.embed(X, 'pca') runs a method; each is a class, as dreval.methods.PCA.",
+    "gate": "The command dreval check compares two maps; dreval.testing.assert_not_worse is for test suites.",
+    "geodesic": "dreval.Evaluation(X, Y, metric='geodesic') takes distances along a graph.",
     "goals": "dreval.recommend() lists the goals.",
     "information_imbalance": (
         "dreval.information_imbalance_missing(X, Y) is from X to Y, information_imbalance_false(X, Y) from Y to X."
     ),
+    "knn_recall": "dreval.graph_recall(graph, X) evaluates a graph, dreval.neighborhood_overlap(X, Y) a map.",
     "list": "dreval.list_measures(), list_methods(), list_tests(), list_datasets() list the names.",
     "list_metrics": "dreval.list_measures() lists the measures.",
     "load": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
     "metrics": "dreval.measures has the measures, and dreval.score(X, Y) computes them.",
+    "new_points": "dreval.out_of_sample(X, Y, X_new, Y_new) evaluates new points of a map.",
     "open": "dreval.load_results(path) reads saved results, dreval.load_dataset(name) a data set.",
     "plot": "dreval.Evaluation(X, Y).run() has a method plot, as comparisons and tests have.",
     "quality": "dreval.score(X, Y) returns the values of measures.",
     "read": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
     "read_csv": "dreval.load_results(path) reads saved results; Evaluation takes paths of data and embeddings.",
+    "rsa": "dreval.representation_similarity(A, B, measures='rsa') compares representations.",
     "run": "dreval.Evaluation(X, Y).run() evaluates embeddings; dreval.embed(X, 'pca') runs a method.",
     "shepard": "dreval.Evaluation(X, Y).run().plot('shepard') draws it; dreval.spearman_distance(X, Y) sums it up.",
     "test": "dreval.list_tests() lists the tests; each is a function, as dreval.hsic_test(x, y).",

@@ -209,18 +209,22 @@ def nearest_name(name: str, options: Iterable[str]) -> str | None:
 def suggestions(name: Any, options: Iterable[str]) -> list[str]:
     """Return the nearest option alone, or else up to four options that begin with ``name``.
 
+    If ``name`` is the first words of the nearest option and of others, up to four in all, it means any of them.
+
     Examples
     --------
     >>> suggestions("trust", ("trustworthiness", "trustability", "stress"))
     ['trustability', 'trustworthiness']
+    >>> suggestions("kmeans", ("kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy"))
+    ['kmeans_ami', 'kmeans_ari', 'kmeans_nmi']
     """
     if not isinstance(name, str):
         return []
-    options = [str(option) for option in options]
-    if nearest := nearest_name(name, options):
-        return [nearest]
-    query = _normalize(name)
+    options, query = [str(option) for option in options], _normalize(name)
     starting = [option for option in options if len(query) >= MIN_WORD_LENGTH and _normalize(option).startswith(query)]
+    if nearest := nearest_name(name, options):
+        twins = [option for option in starting if _normalize(option).startswith(f"{query}_")]
+        return sorted(twins) if nearest in twins and len(twins) <= MAX_SUGGESTIONS else [nearest]
     return sorted(starting) if len(starting) <= MAX_SUGGESTIONS else []
 
 
@@ -243,7 +247,7 @@ ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
     "items": (("ranking", "embeddings.items()"),),
     "keys": (("ranking", "names"),),
     "iloc": (("tidy", "tidy().iloc"),),
-    "load": (("save", "dreval.load_results(path)"),),
+    **dict.fromkeys(("from_file", "load", "open", "read"), (("save", "dreval.load_results(path)"),)),
     "loc": (("tidy", "tidy().loc"),),
     "metrics": (("tidy", "tidy()"),),
     "p_values": (("tidy", "tidy()[['p_value', 'p_adjusted']]"),),
@@ -270,17 +274,20 @@ ELSEWHERE: dict[str, tuple[tuple[str, str], ...]] = {
 
 
 def attribute_error(thing: object, name: str, expression: str = "") -> AttributeError:
-    """Return the error for an attribute that an object does not have; it suggests the nearest public one.
+    """Return the error for an attribute that an object or a class does not have; it suggests the nearest public one.
 
     ``expression``, which has what the name refers to, comes first, then an attribute with that purpose elsewhere, as
     ``to_csv`` of a frame.
     """
-    purposes = [purpose for method, purpose in ELSEWHERE.get(name, ()) if hasattr(type(thing), method)]
+    kind = thing if isinstance(thing, type) else type(thing)
+    subject = f"type object {kind.__name__!r}" if kind is thing else f"{kind.__name__!r} object"
+    absent = f"{subject} has no attribute {name!r}"
+    purposes = [purpose for method, purpose in ELSEWHERE.get(name, ()) if hasattr(kind, method)]
     for purpose in [expression] * bool(expression) + purposes:
-        return AttributeError(f"{type(thing).__name__!r} object has no attribute {name!r}. Use {purpose}", name=name)
+        return AttributeError(f"{absent}. Use {purpose}", name=name)
     public = [] if name.startswith("_") else [attribute for attribute in dir(thing) if attribute[0] != "_"]
     question = did_you_mean(name, public)
-    text = f"{type(thing).__name__!r} object has no attribute {name!r}. {question}".rstrip(". ")
+    text = f"{absent}. {question}".rstrip(". ")
     return AttributeError(text, name=name) if question else AttributeError(text)  # with a name Python adds nothing
 
 
@@ -387,7 +394,8 @@ def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingP
 
     These are ``score``, ``Evaluation`` and its ``run``, ``out_of_sample``, ``compare``, ``stability``, ``noise_test``,
     ``sweep``, ``Study`` and ``Protocol``; elsewhere Python's own error names the keyword. Only keywords are checked,
-    before the call: a TypeError from inside the function, its signature and its docstring are unchanged.
+    before the call: a TypeError from inside the function, its signature and its docstring are unchanged. Too many
+    arguments without a keyword raise the same error, with a hint to pass several values as a list.
 
     Examples
     --------
@@ -399,11 +407,20 @@ def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingP
     ...
     dreval.errors.UnknownKeyword: `parameter of example` must be a known name: got 'k'. Did you mean 'n_neighbors'? ...
     """
-    parameters = tuple(inspect.signature(function).parameters)
+    signature = inspect.signature(function).parameters
+    parameters = tuple(signature)
+    positional = [name for name, item in signature.items() if item.kind is item.POSITIONAL_OR_KEYWORD]
+    limit = math.inf if any(item.kind is item.VAR_POSITIONAL for item in signature.values()) else len(positional)
     names, is_constructor = frozenset(parameters), function.__name__ == "__init__"
 
     @wraps(function)
     def checked(*arguments: Any, **options: Any) -> Any:
+        if len(arguments) > limit:
+            owner = type(arguments[0]).__name__ if is_constructor else function.__qualname__
+            count = len(arguments) - (positional[0] == "self")
+            hint = "Pass several values of one argument as a list, and other arguments by name."
+            requirement = f"must have a name after `{positional[-1]}`"
+            raise UnknownKeyword(f"arguments of {owner}", requirement, f"{count} without a name", hint)
         if options and not options.keys() <= names:
             owner = type(arguments[0]).__name__ if is_constructor else function.__qualname__
             for name in options.keys() - names:
@@ -508,10 +525,10 @@ def read_limit() -> float | None:
     text = os.environ.get("DREVAL_READ_LIMIT")
     try:
         return None if text is None else float(text)
-    except ValueError as error:
+    except ValueError:
         requirement = "must be a number of bytes"
         hint = "Set the environment variable to 8e9."
-        raise InputError("DREVAL_READ_LIMIT", requirement, repr(text), hint) from error
+        raise InputError("DREVAL_READ_LIMIT", requirement, repr(text), hint) from None
 
 
 def check_unpacked(size: int, path: Path, argument: str) -> None:

@@ -148,6 +148,6 @@ def with_caller_names(function: Callable[P, R], names: Callable[P, Mapping[str, 
         try:
             return function(*args, **kwargs)
         except DrevalError as error:
-            raise error.named(names(*args, **kwargs)) from error
+            raise error.named(names(*args, **kwargs)) from error.__cause__
 
     return call

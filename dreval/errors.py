@@ -165,7 +165,7 @@ class UnknownName(DrevalError):
 
 
 class UnknownKeyword(UnknownName, TypeError):
-    """A keyword that the function does not accept."""
+    """A keyword that the function does not accept, or an argument that it accepts by keyword only."""
 
 
 class MissingFile(UnknownName, InputError, FileNotFoundError):

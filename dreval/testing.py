@@ -286,7 +286,7 @@ def _renamed(names: dict[str, str]) -> Iterator[None]:
     try:
         yield
     except DrevalError as error:
-        raise error.named(names) from error
+        raise error.named(names) from error.__cause__
 
 
 def _stored_values(reference: Any) -> _Values | None:

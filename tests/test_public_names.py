@@ -138,6 +138,14 @@ HINTS = {
     "quality": r"dreval\.score\(X, Y\)",
     "shepard": r"plot\('shepard'\)",
     "version": "__version__",
+    "new_points": r"dreval\.out_of_sample\(X, Y, X_new, Y_new\)",
+    "outofsample": "Did you mean 'out_of_sample'",
+    "similarity": "Did you mean 'representation_similarity'",
+    "CKA": r"dreval\.representation_similarity\(A, B, measures='cka'\)",
+    "recall": "Did you mean 'graph_recall'",
+    "knn_recall": r"dreval\.graph_recall\(graph, X\)",
+    "gate": r"dreval check .* dreval\.testing\.assert_not_worse",
+    "assert_not_worse": r"dreval\.testing\.assert_not_worse",
 }
 RESULT_HINTS = {
     "umap": r"Use results\['umap'\]",

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import inspect
 import re
 import timeit
+import traceback
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +15,7 @@ import pytest
 from each import each
 
 import dreval
+from dreval import errors
 from dreval._check import keywords_checked, nearest_name, suggestions
 from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, UnknownKeyword, UnknownName
@@ -112,12 +115,40 @@ def test_the_few_names_that_begin_so_are_all_suggested() -> None:
     """Without one nearest name, up to four names that begin with the letters are suggested, and never more."""
     assert suggestions("trust", MEASURES) == ["trustability", "trustworthiness"]
     assert suggestions("tr", MEASURES) == suggestions(3, MEASURES) == []
+    assert suggestions("procrustes", MEASURES) == ["procrustes_r"]  # the nearest of seven
     assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnop"]) != []
     assert suggestions("abc", [f"abcdefghijkl_{letter}" for letter in "mnopq"]) == []
     with pytest.raises(UnknownName, match="Did you mean 'trustability' or 'trustworthiness'"):
         dreval.Evaluation(X, {"a": Y}).run("trust")
     with pytest.raises(AttributeError, match="Did you mean 'trustability' or 'trustworthiness'"):
         getattr(dreval, "trust")  # noqa: B009
+
+
+TWINS = {
+    "information_imbalance": ["information_imbalance_false", "information_imbalance_missing"],
+    "mrre": ["mrre_false", "mrre_missing"],
+    "kmeans": ["kmeans_ami", "kmeans_ari", "kmeans_nmi"],
+    "class-aware": ["class_aware_continuity", "class_aware_trustworthiness"],
+    "silhouette_": ["silhouette"],
+}
+
+
+@each("name", TWINS)
+def test_the_first_words_of_several_measures_suggest_all_of_them(name: str) -> None:
+    """Wherever a measure is named, none of up to four with the same first words is preferred."""
+    question = rf"Did you mean {' or '.join(map(repr, TWINS[name]))}\?"
+
+    assert suggestions(name, MEASURES) == TWINS[name]
+    for ask in (
+        lambda: dreval.score(X, Y, name),
+        lambda: dreval.Evaluation(X, Y).run([name]),
+        lambda: dreval.card(name, "measure"),
+        lambda: dreval.get_scorer(name),
+    ):
+        with pytest.raises(UnknownName, match=question):
+            ask()
+    with pytest.raises(AttributeError, match=question):
+        getattr(dreval.measures, name)
 
 
 RUN_NAMES = {
@@ -221,6 +252,37 @@ def test_keywords_of_run_are_named_there() -> None:
     for call in (dreval.Evaluation(X, Y).run, lambda **options: dreval.score(X, Y, **options)):
         with pytest.raises(UnknownKeyword, match="Did you mean 'measures'"):
             call(metrics=["stress"])
+
+
+def test_names_of_embeddings_are_one_list(results: dreval.Results) -> None:
+    """Names as further arguments raise an error with the list to pass; no entry point takes more without a keyword."""
+    text = r"`arguments of Results.compare` must have a name after `names`: got 2 without a name. Pass several values"
+    with pytest.raises(UnknownKeyword, match=text) as error:
+        results.compare("a", "b")
+    assert isinstance(error.value, TypeError)
+    with pytest.raises(UnknownKeyword, match="`arguments of Evaluation` must have a name after `embeddings`: got 3"):
+        dreval.Evaluation(X, Y, list("ab") * 12)
+    with pytest.raises(InputError, match=r"got 'a', the name of an embedding\. Pass names=\['a', 'b'\]"):
+        dreval.compare(results, "a", "b")
+
+
+def test_an_error_in_other_words_is_raised_alone() -> None:
+    """Where an error is raised as another one, only errors of other programs stay as its cause."""
+    kinds = {name for name in errors.__all__ if isinstance(getattr(errors, name), type)}
+    for path in sorted(Path(dreval.__path__[0]).rglob("*.py")):
+        for handler in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(handler, ast.ExceptHandler) and ast.unparse(handler.type or ast.Tuple([])) in kinds:
+                causes = [node.cause for node in ast.walk(handler) if isinstance(node, ast.Raise) and node.exc]
+                texts = {ast.unparse(cause) if cause else "" for cause in causes}
+                assert texts <= {"None", f"{handler.name}.__cause__"}, f"{path}:{handler.lineno}"
+    for call in (lambda: dreval.score(X, Y, "stres"), lambda: dreval.trustworthiness(X, Y[:5])):
+        with pytest.raises(DrevalError) as error:
+            call()
+        lines = traceback.format_exception(error.value)
+        assert sum(line.startswith("Traceback") for line in lines) == 1
+    with pytest.raises(dreval.errors.MethodFailed) as error:
+        dreval.embed(X, lambda data, n_components: len(data[:, :n_components]) / 0)
+    assert isinstance(error.value.__cause__, ZeroDivisionError)
 
 
 OTHER_FUNCTIONS = {
@@ -330,6 +392,13 @@ def test_attributes_get_the_nearest_name(results: dreval.Results) -> None:
     ):
         with pytest.raises(AttributeError, match=rf"Use {re.escape(expression)}$"):
             getattr(thing, typed)
+    for kind in (dreval.Results, Comparison, dreval.Scores):  # attributes of the classes
+        name = re.escape(f"type object '{kind.__name__}' has no attribute 'load'")
+        purpose = "" if kind is dreval.Scores else r"\. Use dreval\.load_results\(path\)"
+        with pytest.raises(AttributeError, match=rf"^{name}{purpose}$"):
+            kind.load  # noqa: B018
+    with pytest.raises(AttributeError, match="Did you mean 'summary'"):
+        dreval.Results.sumary  # noqa: B018
     assert not hasattr(dreval, "nothing")
     assert not hasattr(results, "__array__")
 

@@ -308,7 +308,7 @@ def _read_sides(
             try:
                 data, reference, row_notes = _read(value, ids, groups, metrics[name], reference, argument)
             except DrevalError as error:
-                raise error.named({"data": argument}) from error
+                raise error.named({"data": argument}) from error.__cause__
             notes += [*(item.named({"data": argument}) for item in data.notes), *row_notes]
             read[-1][name] = data
             first = data if first is None else first

@@ -374,4 +374,4 @@ def option(argument: str) -> Iterator[None]:
     try:
         yield
     except DrevalError as error:
-        raise error.named(dict.fromkeys(("path", "journal", "plot", "kind", "measure"), argument)) from error
+        raise error.named(dict.fromkeys(("path", "journal", "plot", "kind", "measure"), argument)) from error.__cause__

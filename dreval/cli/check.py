@@ -110,7 +110,7 @@ def _check(options: Any, say: Printer) -> int:
         progress = False if options.quiet or options.json else None
         results = evaluation.run(measures, None, progress=progress)
     except DrevalError as error:
-        raise error.named(argument_names) from error
+        raise error.named(argument_names) from error.__cause__
     results = with_option_names(results, options)
     if results.failed:
         document = {"verdict": MISSING, "checks": [], "recipe": results.recipe, "notes": plain_notes(results.notes)}
@@ -162,4 +162,4 @@ def _measures_and_margins(options: Any) -> tuple[list[str], dict[str, float]]:
     try:
         return measures, margins_by_measure(margin, measures)
     except DrevalError as error:
-        raise error.named({f"margin[{name!r}]": "--margin" for name in measures}) from error
+        raise error.named({f"margin[{name!r}]": "--margin" for name in measures}) from error.__cause__

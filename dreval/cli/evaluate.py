@@ -237,7 +237,7 @@ def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any
     except DrevalError as error:
         if options.covariates:
             raise
-        raise error.named({"covariates": "blocks"}) from error
+        raise error.named({"covariates": "blocks"}) from error.__cause__
     covariates = dict(data.covariates)
     blocks = covariates[options.blocks] if is_listed else covariates.pop(list(covariates)[-1])
     if data.ids is not None:  # so that they are matched by name, as all else

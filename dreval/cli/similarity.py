@@ -89,7 +89,7 @@ def _similarity(options: Any, say: Printer) -> int:
     try:
         record = representation_similarity(*inputs, progress=progress, **arguments)
     except DrevalError as error:
-        raise error.named(labels) from error
+        raise error.named(labels) from error.__cause__
     notes = (item.named(labels) for item in record.notes)
     record = replace(record, notes=tuple(item.with_values(data=f"`{paths[0]}`") for item in notes))
     seed = ["--random-state", str(record.recipe["random_state"])] if options.random_state is None else []

@@ -70,6 +70,8 @@ NO_SPREAD = {  # codes of notes on differences without spread by kind of interva
     **dict.fromkeys(("subsampling", "subsamples"), "inference.same_halves"),
 }
 
+SETTINGS = ("n_neighbors", "metric", "graph_neighbors", "embedding_metric")  # of the evaluation, in the recipe
+
 
 def compare_pairs(
     results: Results,
@@ -131,6 +133,7 @@ def compare_pairs(
     recipe |= {"call": reproducing_call(function, positional, arguments, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "groups", "conf_level")}
+    recipe |= {key: results.recipe[key] for key in SETTINGS if key in results.recipe}
     omission_notes = (note("pair.reference", names=omitted, count=len(omitted)),) if omitted else ()
     return Comparison(
         pairs=pairs,
@@ -789,6 +792,10 @@ def _check_left_out(**across: Any) -> None:
 def _inputs(results: tuple[Any, ...]) -> tuple[list[Any], list[str]]:
     """Return the results, tables and files, with saved results loaded, and the name of each: its file or position."""
     items = list(results[0]) if len(results) == 1 and isinstance(results[0], list | tuple) else list(results)
+    compared = {name for item in items if isinstance(item, Results) for name in item.names}
+    if names := [item for item in items if isinstance(item, str) and item in compared and not os.path.exists(item)]:
+        requirement, received = "must be results, tables or their files", f"{names[0]!r}, the name of an embedding"
+        raise InputError("results", requirement, received, "Pass {names}.", names=Hint("names", names))
     inputs = [load_evaluation(Path(item), "results") if _is_saved_result(item) else item for item in items]
     stems = [Path(item).stem if isinstance(item, str | os.PathLike) else "" for item in items]
     labels = [stem if stem and stems.count(stem) == 1 else str(i + 1) for i, stem in enumerate(stems)]

@@ -170,7 +170,9 @@ def _numbers(values: pd.Series) -> pd.Series:
     except InputError as error:
         hint = "Convert the column to numbers, or name another column by {columns}."
         columns = Hint("columns", {"value": "..."})
-        raise InputError("value", error.requirement, describe(values.iloc[0]), hint, columns=columns) from error
+        raise InputError(
+            "value", error.requirement, describe(values.iloc[0]), hint, columns=columns
+        ) from error.__cause__
     if np.isinf(numbers).any():
         row = int(np.flatnonzero(np.isinf(numbers))[0])
         hint = "Leave a cell without a value empty."

@@ -230,7 +230,7 @@ def out_of_sample(
             raise InputError("Y", "must be the coordinates of the reference points", describe(Y), hint)
         coordinates, notes = source.noted_coordinates(reference)
     except DrevalError as error:
-        raise error.named({"data": "X", "embeddings['Y']": "Y"}) from error.__cause__ or error
+        raise error.named({"data": "X", "embeddings['Y']": "Y"}) from error.__cause__
     numbers, _ = check_k(n_neighbors, reference.n)
     if len(numbers) > 1:
         raise InputError("n_neighbors", "must be one number", describe(n_neighbors), "Call it for each number.")

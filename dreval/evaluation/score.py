@@ -147,7 +147,7 @@ def score(
         names |= {f"embeddings[{name!r}]": "Y" for name in evaluation.names}
         ran, rows = evaluation._values(measures)
     except DrevalError as error:
-        raise error.named(names) from error.__cause__ or error
+        raise error.named(names) from error.__cause__
     notes = tuple(item.named(names) for item in notes_of(ran))
     rows = [replace(row, notes=tuple(item.named(names) for item in row.notes)) for row in rows]
     if measure is not None:

@@ -80,10 +80,10 @@ def frame_numbers(frame: pd.DataFrame, argument: str, hint: str, *fields: str) -
             raise _not_numeric(frame, j, argument, hint, fields)
         try:
             out[:, j] = _values(column)
-        except OverflowError as error:
+        except OverflowError:
             received = f"an integer of more than 308 digits in column {str(frame.columns[j])!r}"
             repair = "Repair that cell; write missing values as NA, and drop or impute them."
-            raise InputError(argument, "must hold numbers that a float can hold", received, repair) from error
+            raise InputError(argument, "must hold numbers that a float can hold", received, repair) from None
     return out
 
 

@@ -140,7 +140,7 @@ def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
         texts = {
             part: getattr(error, part).replace("the data", f"`{rows.name}`") for part in ("requirement", "received")
         }
-        raise error.altered(**texts) from error
+        raise error.altered(**texts) from error.__cause__
     return replace(coordinates, notes=tuple(item.with_values(data=f"`{rows.name}`") for item in coordinates.notes))
 
 
@@ -216,7 +216,9 @@ def as_new_data(
             raise
         which = Hint(error.argument, layer if use_rep is None else use_rep)
         requirement = "must have the matrix of {which}, as the data" if of_cells else error.requirement
-        raise UnknownName(argument, requirement, "none", "Add it, or leave {which} out.", which=which) from error
+        raise UnknownName(
+            argument, requirement, "none", "Add it, or leave {which} out.", which=which
+        ) from error.__cause__
     raw, index, ids_passed = _ids(raw, data, argument)
     raw, vector, group_notes = _groups(raw, data, groups, Rows(len(raw.frame), index, ids_passed), argument)
     raw, notes = _features(raw, data, argument)
@@ -236,7 +238,7 @@ def as_new_data(
         else:
             summary = TableSummary(table, data.columns, argument, with_notes=False)
     except DrevalError as error:
-        raise error.named({"data": argument}) from error
+        raise error.named({"data": argument}) from error.__cause__
     check_rows_for(data.metric, summary.empty_rows, summary.constant_rows, argument)
     if data.metric == "euclidean" and summary.smallest <= EXACT_MAGNITUDE:
         check_spread(table.whole if isinstance(table, LazyTable) else table, argument)

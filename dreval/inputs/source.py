@@ -951,7 +951,7 @@ def embed(
     try:
         source = as_source(bundled_first(method), name, data, **parameters)
     except DrevalError as error:
-        raise error.named(argument_names) from error
+        raise error.named(argument_names) from error.__cause__
     if not source.can_embed:
         hint = "Pass the name of a bundled method, an estimator or a callable."
         raise InputError("method", "must be a method that can be run", str(source.reason), hint)
@@ -968,7 +968,7 @@ def embed(
     try:
         Y, run_notes = source.noted_embed(data.dense(), n_components, seed, data.labels if y is None else y, data)
     except DrevalError as error:
-        raise error.named(argument_names) from error.__cause__ or error
+        raise error.named(argument_names) from error.__cause__
     seconds = time.perf_counter() - start
     recipe = {"n_components": n_components, **parameters, **lowered_parameters(run_notes, data.n)}
     returned = (

@@ -69,7 +69,7 @@ def read_returned(
         check_rows(len(frame), rows.n, argument)
         values, notes = returned_coordinates(frame, rows, argument, check=check)
     except InputError as error:
-        raise error.altered(MethodFailed) from error
+        raise error.altered(MethodFailed) from error.__cause__
     return check_embedding(values, rows.n, argument, what, call, may_be_wide=may_be_wide), notes
 
 
@@ -93,7 +93,7 @@ def check_embedding(
         if is_sparse(value):
             check_places(value, argument)
     except InputError as error:
-        raise error.altered(MethodFailed) from error
+        raise error.altered(MethodFailed) from error.__cause__
     if (result := wrong_result(value, n, what, call)) is not None:
         raise MethodFailed(argument, "must return an array", *result)
     with UserCode(argument, what):
@@ -114,7 +114,7 @@ def check_embedding(
         if not may_be_wide:
             check_columns(points, argument)
     except InputError as error:
-        raise error.altered(MethodFailed, hint=hint) from error
+        raise error.altered(MethodFailed, hint=hint) from error.__cause__
     return points
 
 

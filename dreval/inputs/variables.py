@@ -122,8 +122,8 @@ def as_ids(value: Any, argument: str) -> pd.Index[Any]:
     with UserCode(argument, type(value).__name__, "be one id per row"):
         try:
             index: pd.Index[Any] = native(value if isinstance(value, pd.Index) else pd.Index(value))
-        except TypeError as error:  # not a collection
-            raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from error
+        except TypeError:  # not a collection
+            raise InputError(argument, "must be one id per row", describe(value), "Pass a list of names.") from None
     if index.dtype.kind == "O":
         check_single_values(index.to_numpy(), argument)
     if index.hasnans:
@@ -431,7 +431,7 @@ GUESSES = frozenset(
         *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
         *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
-        *("source.column", "source.metric_none", "source.metric_kept"),
+        *("source.column", "source.metric_none", "source.metric_kept", "source.stored_too"),
         *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
         *("graph.smaller_nearer", "graph.like_similarities"),
@@ -840,8 +840,8 @@ def _vector(value: Any, argument: str) -> npt.NDArray[Any]:
             array[np.ma.getmaskarray(value)] = None
         else:
             array = np.asarray(value)
-    except ValueError as error:
-        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from error
+    except ValueError:
+        raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.") from None
     array = array[:, 0] if array.ndim == 2 and array.shape[1] == 1 else array
     if array.ndim != 1 or array.dtype.names is not None:
         raise InputError(argument, "must be one value per point", describe(value), "Pass a vector.")

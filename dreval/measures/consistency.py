@@ -535,7 +535,7 @@ def _full_embedding(case: RerunInput, d: int) -> FloatArray:
     except MethodFailed as error:
         request = f"This measure requests n_components={d}, as many as the data have columns."
         hint = f'{request} {error.hint} Some methods need another setting for so many, such as TSNE(method="exact").'
-        raise error.altered(hint=hint) from error
+        raise error.altered(hint=hint) from error.__cause__
 
 
 def full_components(n: int, p: int) -> int:

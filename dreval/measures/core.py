@@ -561,7 +561,7 @@ def named_view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     try:
         return _view(card, arguments)
     except DrevalError as error:
-        raise error.named(names) from error
+        raise error.named(names) from error.__cause__
 
 
 def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:

@@ -130,7 +130,7 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     except ProtocolError:
         raise
     except DrevalError as error:
-        raise ProtocolError(task.output, error.requirement, error.received, hint) from error
+        raise ProtocolError(task.output, error.requirement, error.received, hint) from error.__cause__
     return np.ascontiguousarray(Y if order is None else Y[order])
 
 

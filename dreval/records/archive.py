@@ -719,7 +719,7 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
     try:
         record = load_results(path)
     except DrevalError as error:
-        raise error.named({"path": argument}) from error
+        raise error.named({"path": argument}) from error.__cause__
     if isinstance(record, Results):
         return record
     if isinstance(record, Comparison):

@@ -7,6 +7,7 @@ import os
 import re
 import secrets
 import stat
+from abc import ABCMeta
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from copy import deepcopy
@@ -46,7 +47,16 @@ class Summary(Protocol):
         ...
 
 
-class Record:
+class RecordType(ABCMeta):
+    """The type of the classes of records: a missing attribute, as ``Results.load``, gets the hint of an instance."""
+
+    if not TYPE_CHECKING:
+
+        def __getattr__(cls, name: str) -> Any:
+            raise attribute_error(cls, name)
+
+
+class Record(metaclass=RecordType):
     """A computed result: ``print`` and a bare expression show its summary, and a notebook shows it as HTML."""
 
     def summary(self, full: bool = False) -> Summary:

@@ -189,6 +189,39 @@ class RepresentationSimilarity(TableRecord):
         row |= {key: parameters[key] for key in ("n_neighbors", "anchors", "n_resamples", "alpha", "conf_level")}
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
+    def to_dict(self, *, intervals: bool = False) -> dict[str, float]:
+        """Return the table as one flat mapping of text to float, for trackers such as MLflow, wandb and DVC.
+
+        A value has the key ``"first/second/measure"``, with ``.calibrated``, ``.p_value`` and ``.p_adjusted`` for the
+        calibrated score and the p-values. Keys have only letters, digits, and ``_ - . /``: other characters become
+        ``_``. Missing values are left out, as in ``Results.to_dict``.
+
+        Parameters
+        ----------
+        intervals : bool, default False
+            Whether to add the ends of the intervals, with ``.conf_low`` and ``.conf_high``.
+
+        Raises
+        ------
+        InputError
+            If two values have the same key: names of representations that differ in other characters only.
+
+        See Also
+        --------
+        tidy : the same values as a table.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 4))
+        >>> result = dreval.representation_similarity(X, X[:, :3], measures="overlap", random_state=0)
+        >>> {key: round(value, 2) for key, value in result.to_dict().items() if "p_" not in key}
+        {'A/B/overlap': 0.7, 'A/B/overlap.calibrated': 0.58}
+        """
+        from dreval.report.exports import flat_similarities
+
+        return flat_similarities(self, intervals)
+
     def augment(self, first: str | None = None, second: str | None = None) -> pd.DataFrame:
         """Return how far each item moved: one row for each item, those that moved most first.
 

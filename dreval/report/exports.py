@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import re
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -16,34 +17,54 @@ from dreval.geometry.view import make_view
 from dreval.records.base import whole_file, write_atomic
 from dreval.records.frames import over_replicates, setting_names
 from dreval.records.results import Results
+from dreval.records.similarity import RepresentationSimilarity
 from dreval.registry import MEASURES
 
 # Experiment trackers: one flat mapping.
 
 NOT_IN_KEYS = re.compile(r"[^A-Za-z0-9_.-]+")
+P_COLUMNS = ("p_value", "p_adjusted")
+ENDS = ("conf_low", "conf_high")  # columns of an interval
 
 
 def flat_values(results: Results, intervals: bool) -> dict[str, float]:
     """Return the values by keys that trackers accept; see ``Results.to_dict``."""
     check_bool(intervals, "intervals")
-    names, values = setting_names(results.table), {}
+    names = setting_names(results.table)
+    values: list[tuple[tuple[str, ...], Any]] = []
     for row in over_replicates(results.table).to_dict("records"):
         if row["test"]:
-            parts = {f"{row['test']}.{row['variable']}.{key}": row[key] for key in ("p_value", "p_adjusted")}
+            key, columns = f"{row['test']}.{row['variable']}", {name: f".{name}" for name in P_COLUMNS}
         else:
             setting = row["parameters"] if names[row["measure"], row["parameters"]] != row["measure"] else ""
             key = ".".join([row["measure"], *(part.strip().replace("=", "-") for part in setting.split(",") if part)])
-            parts = {key: row["value"]}
-            parts |= {f"{key}.{end}": row[end] for end in ("conf_low", "conf_high") if intervals}
-        for part, value in parts.items():
-            key = "/".join(NOT_IN_KEYS.sub("_", text) for text in (row["embedding"], part))
-            if value is None or not math.isfinite(value):
-                continue
-            if key in values:
-                hint = "Evaluate the embeddings under names that differ in letters or digits."
-                raise InputError("results", "must have a different key for each value", f"{key!r} twice", hint)
-            values[key] = float(value)
-    return values
+            columns = {"value": "", **({name: f".{name}" for name in ENDS} if intervals else {})}
+        values += [((row["embedding"], f"{key}{end}"), row[column]) for column, end in columns.items()]
+    return _by_flat_key(values, "results", "Evaluate the embeddings")
+
+
+def flat_similarities(similarity: RepresentationSimilarity, intervals: bool) -> dict[str, float]:
+    """Return the values by keys that trackers accept; see ``RepresentationSimilarity.to_dict``."""
+    columns = ("calibrated", *P_COLUMNS, *(ENDS if check_bool(intervals, "intervals") else ()))
+    values: list[tuple[tuple[str, ...], Any]] = []
+    for row in similarity.table.to_dict("records"):
+        cells = {"": row["value"], **{f".{column}": row[column] for column in columns}}
+        values += [((row["first"], row["second"], f"{row['measure']}{end}"), cell) for end, cell in cells.items()]
+    return _by_flat_key(values, "representations", "Compare the representations")
+
+
+def _by_flat_key(values: Iterable[tuple[tuple[str, ...], Any]], argument: str, action: str) -> dict[str, float]:
+    """Return the finite values as floats by the parts of their keys, joined; equal keys raise an error."""
+    flat: dict[str, float] = {}
+    for parts, value in values:
+        key = "/".join(NOT_IN_KEYS.sub("_", part) for part in parts)
+        if value is None or not math.isfinite(value):
+            continue
+        if key in flat:
+            hint = f"{action} under names that differ in letters or digits."
+            raise InputError(argument, "must have a different key for each value", f"{key!r} twice", hint)
+        flat[key] = float(value)
+    return flat
 
 
 # MultiQC: custom content in JSON.
@@ -160,5 +181,5 @@ def _single_name(results: Results, embedding: str | None) -> str:
     try:
         results._check_computed(name)
     except DrevalError as error:
-        raise error.named({"name": "embedding"}) from error
+        raise error.named({"name": "embedding"}) from error.__cause__
     return name

@@ -30,6 +30,7 @@ from dreval.records.frames import (
     parameters_of,
     parameters_text,
 )
+from dreval.records.notes import Note
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.format import count_noun, decimals_for, format_fixed, half_width, join_and, without_zero
@@ -626,10 +627,22 @@ def independent_unit(recipe: Mapping[str, Any]) -> str:
     return f"groups ({groups['name']})" if groups.get("name") else "groups"
 
 
+MAX_STORED_NAMES = 4  # of coordinates that are named before they are counted
+
+
 def assumptions_text(recipe: Mapping[str, Any], rows: Iterable[Mapping[str, Any]]) -> str:
     """Return what the intervals of some rows assume, each kind once; empty without intervals."""
     unit, methods = independent_unit(recipe), _target_keys(recipe, rows)
     return "; ".join(dict.fromkeys(interval_assumptions(unit, method) for method in methods))
+
+
+def stored_text(notes: Iterable[Note]) -> str:
+    """Return which names mean coordinates stored in obsm, though bundled methods have them too; empty if none do."""
+    keys = {note.scope: dict(note.values)["key"] for note in notes if note.code == "source.stored_too"}
+    places = [f"{name} is obsm[{key!r}]" for name, key in keys.items()]
+    n_further = len(places) - MAX_STORED_NAMES
+    places = [*places[:MAX_STORED_NAMES], f"{n_further} more"] if n_further > 0 else places
+    return f"Stored coordinates, no methods: {join_and(places)}" if places else ""
 
 
 def target_text(target: str, unit: str = "points") -> str:
@@ -673,6 +686,15 @@ def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     remaining = [f"{len(names) - MAX_METRIC_NAMES} more"] if len(names) > MAX_METRIC_NAMES else []
     listed = join_and([*names[:MAX_METRIC_NAMES], *remaining])
     return f"{metric} (not passed to the method{'s' * (len(names) > 1)} of {listed})"
+
+
+def evaluation_settings(recipe: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Return the metric and the number of neighbors of the compared values, which older files do not have."""
+    ks = recipe.get("n_neighbors")
+    return [
+        ("Metric", metric_text(recipe) or "unknown"),
+        ("Neighbors k", "unknown" if ks is None else ", ".join(map(str, ks)) or "none"),
+    ]
 
 
 def without_parameter(parameters: str, name: str) -> str:

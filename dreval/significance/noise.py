@@ -522,7 +522,7 @@ def _check_returned(values: FloatArray, argument: str, name: str) -> None:
     try:
         check_finite(values, argument)
     except InputError as error:
-        raise error.altered(InputError, hint=f"See what {name} returns.") from error
+        raise error.altered(InputError, hint=f"See what {name} returns.") from error.__cause__
 
 
 def null_data(default: str, null: Any, X: FloatArray, root: int) -> tuple[str, Callable[[int], FloatArray]]:

@@ -135,7 +135,7 @@ def _by_name(values: Any, argument: str, example: str) -> dict[str, Any]:
             by_name[check_name(name, by_name)] = value
         except InputError as error:
             changes = {"requirement": f"must have names: each {error.requirement}", "hint": "Choose other names."}
-            raise error.altered(InputError, argument=argument, **changes) from error
+            raise error.altered(InputError, argument=argument, **changes) from error.__cause__
     return by_name
 
 
@@ -158,7 +158,7 @@ def _errors_about(argument: str, *inner: str) -> Iterator[None]:
         yield
     except DrevalError as error:
         name = argument if error.argument in inner else f"{argument}: {error.argument}"
-        raise error.altered(argument=name) from error
+        raise error.altered(argument=name) from error.__cause__
 
 
 def _value_and_options(argument: str, value: Any, key: str, hint: str) -> tuple[Any, dict[str, Any]]:
@@ -248,7 +248,7 @@ def make_settings(
         json.dumps(checked, allow_nan=False)
     except (TypeError, ValueError) as error:
         hint = "Pass numbers, text, lists and dicts, which the file can hold."
-        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", hint) from error
+        raise InputError("options", "must be plain values", f"{describe(options)} ({error})", hint) from None
     anchors = anchors if isinstance(anchors, str) and anchors == "auto" else check_anchors(anchors, MAX_POINTS)
     return Settings(
         measures=names,
@@ -283,7 +283,7 @@ def check_fit(settings: Settings, name: str, data: Data) -> None:
         check_anchors(settings.anchors, n)
         plan = plan_measures(settings.measures, settings.n_neighbors, n, data.variables(), settings.options)
     except DrevalError as error:
-        raise error.altered(received=f"{error.received} (data set {name!r})") from error
+        raise error.altered(received=f"{error.received} (data set {name!r})") from error.__cause__
     if not [task for task in plan if not task.card.curve]:
         requirement, hint = "must name at least one measure", "Pass {default}, or names from {listing}."
         hints = {"default": Hint("measures", "default"), "listing": Hint("dreval.list_measures()")}

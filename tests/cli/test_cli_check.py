@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -181,6 +182,29 @@ def test_metrics_of_data_and_embeddings_are_options(capfd: Any) -> None:
     row = checks(capfd, "near.npy", "--metric", "geodesic", "--graph-neighbors", "9")[1]["checks"][0]
     expected = dreval.score(X, NEAR, "trustworthiness", metric="geodesic", graph_neighbors=9)
     assert row["new"] == pytest.approx(expected, abs=1e-12)
+
+
+def test_what_is_saved_has_the_settings_of_the_values(capfd: Any) -> None:
+    """Metric and number of neighbors are in every form; those of a file without them are called unknown."""
+    options = ("--n-neighbors", "7", "--metric", "cosine", "--embedding-metric", "correlation")
+    code, document = checks(capfd, "near.npy", *options, "--save", "a.dreval", "--report", "a.md")
+    assert code == 0
+    saved = dreval.load_results("a.dreval")
+    for recipe in (document["recipe"], saved.recipe):
+        assert {key: recipe[key] for key in ("n_neighbors", "metric", "embedding_metric")} == {
+            "n_neighbors": [7], "metric": "cosine", "embedding_metric": "correlation",
+        }  # fmt: skip
+    for text in (check(capfd, "near.npy", *options, "--full")[1], call(capfd, "show", "a.dreval", "--full")[1]):
+        words = " ".join(text.split())
+        assert "Metric: cosine (" in words
+        assert "Neighbors k: 7" in words
+    lines = Path("a.md").read_text("utf-8").splitlines()
+    assert {"- **Metric**: cosine (embeddings: correlation)", "- **Neighbors k**: 7"} <= set(lines)
+    recipe = {key: value for key, value in saved.recipe.items() if key not in ("n_neighbors", "metric")}
+    replace(saved, recipe={**recipe, "embedding_metric": None}).save("old.dreval")
+    out = " ".join(call(capfd, "show", "old.dreval", "--full")[1].split())
+    assert "Metric: unknown" in out
+    assert "Neighbors k: unknown" in out
 
 
 def test_an_embedding_that_fails_ends_with_1(capfd: Any) -> None:

@@ -11,7 +11,7 @@ import pytest
 from each import each
 
 import dreval
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, InputWarning, UnknownName
 
 N = 40
 X = np.random.default_rng(0).normal(size=(N, 5))
@@ -48,6 +48,29 @@ def test_names_are_those_of_the_list() -> None:
     assert dreval.Evaluation(X, []).names == []
     with pytest.raises(UnknownName, match="Did you mean the method 'umap'"):
         dreval.Evaluation(X, ["umpa"])
+
+
+def test_a_method_that_means_stored_coordinates_is_named_in_the_short_answer() -> None:
+    """The name of a method that is also a key of obsm means the key: prints say so, and a float warns."""
+    data, run = cells(X_pca=X, X_umap=Y), {"n_neighbors": 5, "random_state": 0}
+    line = "Stored coordinates, no methods: pca is obsm['X_pca'] and umap is obsm['X_umap']"
+
+    results = dreval.Evaluation(data, ["pca", "umap"], **run).run("trustworthiness", None)
+    assert line in " ".join(str(results).split())
+    for names in (["X_pca", "X_umap"], ["method:pca"]):
+        other = dreval.Evaluation(data, names, **run).run("trustworthiness", None)
+        assert "Stored coordinates" not in str(other)
+    scores = dreval.score(data, "umap", n_neighbors=5)
+    assert "Stored coordinates, no methods: umap is obsm['X_umap']." in str(scores).splitlines()
+    with pytest.warns(
+        InputWarning, match=r"coordinates stored in obsm\['X_umap'\]; the bundled method is 'method:umap'"
+    ):
+        value = dreval.score(data, "umap", "trustworthiness", n_neighbors=5)
+    assert value == scores["trustworthiness"] == dreval.trustworthiness(X, Y, 5)
+
+    keys = {f"X_{name}": Y + i for i, name in enumerate(["pca", "umap", "tsne", "isomap", "lle", "som"])}
+    many = dreval.Evaluation(cells(**keys), [key[2:] for key in keys], **run).run("trustworthiness", None)
+    assert "is obsm['X_isomap'] and 2 more" in " ".join(str(many).split())
 
 
 REFUSED = {

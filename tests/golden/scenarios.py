@@ -142,6 +142,7 @@ NEIGHBORS = [
     "trustworthiness", "continuity", "mrre_false", "mrre_missing", "jaccard", "neighborhood_overlap",
     "local_radius_correlation", "topographic_product", "steadiness", "cohesiveness",
 ]  # fmt: skip
+NEAREST = ["information_imbalance_false", "information_imbalance_missing"]
 SIZES = ["r_nx_auc", "q_local", "q_global", "k_max"]
 CURVES = ["q_nx", "r_nx", "b_nx", "lcmc"]
 PAIRS = [
@@ -177,6 +178,7 @@ def neighbors_of_digits(entries: Entries) -> None:
     entries.results(results)
     entries.comparison(results.compare())
     entries.results(evaluate(X, embeddings, RANDOM_CLUSTERS, n_neighbors=10), "random clusters")
+    entries.results(evaluate(X, embeddings, NEAREST, None, "points"), "nearest neighbor")
 
 
 @scenario()

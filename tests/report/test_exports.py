@@ -68,6 +68,30 @@ def test_keys_name_settings_and_replace_what_trackers_refuse():
         _results({"a b": X[:, :2], "a_b": X[:, 2:]}).to_dict()
 
 
+def test_similarities_of_representations_are_flat_values_too():
+    """A key for each pair, measure and direction, equal to the cells of the table; ends of intervals on request."""
+    layers = {"layer 1": X, "layer/2": X[:, :3], "last": X[:, 2:]}
+    similarity = dreval.representation_similarity(layers, n_neighbors=5, n_resamples=19, random_state=0)
+    values, wider, table = similarity.to_dict(), similarity.to_dict(intervals=True), similarity.tidy()
+
+    keys = {"layer 1": "layer_1", "layer/2": "layer_2", "last": "last"}
+    columns = {"": "value", **{f".{name}": name for name in ("calibrated", "p_value", "p_adjusted")}}
+    expected = {
+        f"{keys[row['first']]}/{keys[row['second']]}/{row['measure']}{end}": row[name]
+        for row in table.to_dict("records")
+        for end, name in columns.items()
+    }
+    assert {"layer_1/layer_2/cka", "layer_1/last/imbalance", "last/layer_1/imbalance.p_value"} <= set(values)
+    assert values == {key: value for key, value in expected.items() if math.isfinite(value)}
+    assert wider["layer_1/last/cka.conf_high"] == similarity.of("cka", "layer 1", "last")["conf_high"]
+    assert {key: wider[key] for key in values} == values
+    assert len(wider) == len(values) + 2 * table["conf_low"].notna().sum()
+    assert all(type(value) is float for value in wider.values())
+    assert json.loads(json.dumps(wider, allow_nan=False)) == wider
+    with pytest.raises(InputError, match="`representations` must have a different key for each value: got 'a_b/"):
+        dreval.representation_similarity({"a b": X, "a_b": X[:, :3], "c": X}, n_resamples=19, random_state=0).to_dict()
+
+
 def test_runs_of_a_method_are_one_value():
     """The mean of the replicates, as in ``glance``."""
     ev = dreval.Evaluation(X, {"noisy": _noisy}, n_neighbors=5, random_state=0)

@@ -9,7 +9,14 @@ from typing import Any
 
 from dreval.comparison.compare import comparable
 from dreval.glossary import DIRECTIONS, format_number, format_p
-from dreval.records.frames import groups_text, independence_rows, over_replicates, parameters_of, parameters_text
+from dreval.records.frames import (
+    groups_text,
+    independence_rows,
+    notes_of_table,
+    over_replicates,
+    parameters_of,
+    parameters_text,
+)
 from dreval.records.results import Results
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
@@ -38,6 +45,7 @@ from dreval.report.result_view import (
     metric_text,
     parameter_text,
     read_results,
+    stored_text,
 )
 
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
@@ -133,8 +141,8 @@ def _short_document(
     notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES - 1 if FURTHER_NOTES in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)
-    about_lines = [about, *([f"Intervals: {assumptions}"] if assumptions else [])]
-    options: dict[str, Any] = {"about": about_lines, "after": after, "further": further}
+    about_lines = [about, stored_text(notes_of_table(results.notes)), f"Intervals: {assumptions}" * bool(assumptions)]
+    options: dict[str, Any] = {"about": [*filter(None, about_lines)], "after": after, "further": further}
     document = record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
     return replace(document, is_dense=BLANK_LINE in kinds)
 

@@ -36,7 +36,14 @@ from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.findings import Finding, findings_text, list_names, record_finding
 from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
-from dreval.report.result_view import make_column, measure_phrase, metric_text, parameter_text
+from dreval.report.result_view import (
+    evaluation_settings,
+    make_column,
+    measure_phrase,
+    metric_text,
+    parameter_text,
+    stored_text,
+)
 
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
@@ -280,7 +287,8 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
     if gate.verdict == UNDECIDED:
         after = ["More points, or a larger margin, would decide."]
         after += ["It exits with 0; with --fail-if undecided it exits with 5."] if fail_if == WORSE else []
-    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), ("Seed", recipe["random_state"])]
+    details = [(NEW, sources[0]), (OLD, sources[1]), ("Data", recipe["dataset"]), *evaluation_settings(recipe)]
+    details.append(("Seed", recipe["random_state"]))
     findings = gate_findings(gate.table)
     tables = [Table("", columns, cells, foot=foot)]
     notes = [item for table in gate.notes for item in notes_of_table(table)]
@@ -467,6 +475,7 @@ def values_summary(record: Scores, full: bool) -> Document:
     settings = [("n", record.n), ("k", record.n_neighbors), ("Metric", metric_text(record.recipe))]
     settings.append(("Seed", record.recipe.get("random_state")))
     columns = ["Measure", *(["parameters"] if full else []), "value", "range", ""]
+    stored = stored_text(record.notes)
     return record_summary(
         "Scores",
         values_findings(record),
@@ -474,7 +483,7 @@ def values_summary(record: Scores, full: bool) -> Document:
         [*record.notes, *reasons],
         full=full,
         settings=settings,
-        after=["Chance levels, intervals and figures: Evaluation(X, Y).run()."],
+        after=[*([f"{stored}."] if stored else []), "Chance levels, intervals and figures: Evaluation(X, Y).run()."],
     )
 
 
