@@ -120,6 +120,9 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
     parts = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in parts):
         raise argparse.ArgumentTypeError(f"must be {form}: got {text!r}")
+    names = [name.strip() for name, _, _ in parts]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise argparse.ArgumentTypeError(f"must have each name once: got {repeated[0]!r} twice in {text!r}")
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
@@ -128,7 +131,7 @@ def margins(text: str) -> float | dict[str, float]:
     try:
         return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
     except ValueError:
-        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        requirement = "must be a number (decimals after a point), or NAME=NUMBER separated by commas"
         raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
 
 
