@@ -148,6 +148,15 @@ def one_of(options: Collection[str]) -> dict[str, Any]:
     return {"type": partial(resolve_alias, options=options), "choices": options}
 
 
+class StoreOnce(argparse.Action):
+    """Store the value of an option; a second value is an error, where argparse would silently take it for the first."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if self.option_strings and getattr(namespace, self.dest, self.default) is not self.default:
+            raise argparse.ArgumentError(self, "must be written once, with several values separated by commas")
+        setattr(namespace, self.dest, values)
+
+
 # Options from arguments.
 
 DATA = f"data file, rows are points: {' '.join(suffix for suffix in SUFFIXES if not suffix.endswith('.gz'))}"

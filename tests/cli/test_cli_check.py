@@ -250,6 +250,14 @@ def test_each_margin_is_named_once(capfd: Any) -> None:
         code, out, err = check(capfd, "near.npy", margin=margin)
         assert (code, out) == (2, "")
         assert "once" in err
+    for option, values in (("--margin", ("stress=0.1", "continuity=0.1")), ("--measure", ("stress", "continuity"))):
+        arguments = [part for value in values for part in (option, value)]
+        margin = [] if option == "--margin" else ["--margin", "0.1"]
+        code, out, err = call(
+            capfd, "check", "near.npy", "--data", "data.csv", "--against", "old.npy", *margin, *arguments
+        )
+        assert (code, out) == (2, "")
+        assert "must be written once, with several values separated by commas" in err
     assert "decimals after a point" in check(capfd, "near.npy", margin="0,05")[2]
 
 
