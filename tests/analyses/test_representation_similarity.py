@@ -672,27 +672,24 @@ def test_the_print_explains_what_it_shows_and_nothing_else() -> None:
 def test_the_print_of_a_dict_has_every_measure() -> None:
     """Below the matrix of the first measure: the most and the least similar pair by each of the others."""
     A, B = two_tables(40)
-    tables = {"first": A, "second": B, "third": np.random.default_rng(9).normal(size=(40, 3))}
+    tables = {"red": A, "green": B, "blue": np.random.default_rng(9).normal(size=(40, 3))}
     result = dreval.representation_similarity(tables, **FEW)
     lines = str(result).splitlines()
-    for measure, title in (
-        ("cka", "CKA, unbiased"),
-        ("rsa", "RSA"),
-        ("procrustes", "Procrustes"),
-        ("imbalance", "Imb"),
-    ):
-        rows = result.tidy().query("measure == @measure")
-        best, worst = (rows.loc[name(rows["value"])] for name in (pd.Series.idxmax, pd.Series.idxmin))
-        best, worst = (worst, best) if measure in ("procrustes", "imbalance") else (best, worst)
-        link = "to" if measure == "imbalance" else "and"
-        (line,) = [line for line in lines if line.startswith(title)]
-        cells = re.split(r"\s{2,}", line.replace("\N{MINUS SIGN}", "-"))
-        assert cells[1].startswith(f"{best['first']} {link} {best['second']}")
-        assert float(cells[1].split()[-1] if len(cells) < 5 else cells[2]) == pytest.approx(best["value"], abs=5e-3)
-        assert f"{worst['first']} {link} {worst['second']}" in line
-        assert float(cells[-1]) == pytest.approx(worst["value"], abs=5e-3)
+    for measure in ("cka", "rsa", "procrustes", "imbalance"):
+        rows = result.tidy().query("measure == @measure").sort_values("value", ascending=False)
+        rows = rows[::-1] if measure in ("procrustes", "imbalance") else rows
+        title = {"cka": "CKA, unbiased"}.get(measure, measure)
+        (place,) = [i for i, line in enumerate(lines) if line.upper().startswith(f"{title.upper()}  ")]
+        for line, row, text in zip(
+            lines[place : place + 2], (rows.iloc[0], rows.iloc[-1]), ("most", "least"), strict=True
+        ):
+            *_, end, first, second, value = re.split(r"\s{2,}", line.replace("\N{MINUS SIGN}", "-"))
+            assert (end, first, second) == (f"{text} alike", row["first"], row["second"])
+            assert float(value) == pytest.approx(row["value"], abs=5e-3)
     assert max(map(len, lines)) <= 80
     assert "The other measures" not in str(dreval.representation_similarity(tables, measures="overlap", **FEW))
+    flat = {"red": np.eye(8), "green": np.eye(8), "blue": np.eye(8)}
+    assert re.search(r"RSA +—", str(dreval.representation_similarity(flat, measures=["overlap", "rsa"], **FEW)))
 
 
 def test_equal_tables_have_equal_texts() -> None:

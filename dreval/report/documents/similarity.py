@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from collections.abc import Iterator
 from dataclasses import replace
@@ -200,20 +199,24 @@ def _pairs_table(record: RepresentationSimilarity, full: bool) -> Table:
 
 def _most_alike_first(rows: pd.DataFrame) -> pd.DataFrame:
     """Return the rows of one measure, the most similar pair first."""
-    return rows.sort_values("value", ascending=rows["direction"].iloc[0] == "lower", kind="stable")
+    return rows.sort_values("value", ascending=(rows["direction"] == "lower").all(), kind="stable")
 
 
 def _further_measures_table(record: RepresentationSimilarity) -> Table:
     """Return the most and the least similar pair by each measure but the first."""
     rows = []
     for measure in record.measures[1:]:
-        ordered = _most_alike_first(record.table[record.table["measure"] == measure]).dropna(subset="value")
-        link = "to" if measure == "imbalance" else "and"
-        ends = [ordered.iloc[end] for end in (0, -1)] if len(ordered) else []
-        cells = [(f"{row['first']} {link} {row['second']}", significant(float(row["value"]), 3)) for row in ends]
-        rows.append([MEASURE_TITLES[measure], *itertools.chain(*cells or [(MISSING_VALUE, "")] * 2)])
-    heads = [Column("", "name"), Column("most alike", "name"), Column("value"), Column("least alike", "name")]
-    return Table("The other measures", [*heads, Column("value")], rows)
+        title = MEASURE_TITLES[measure]
+        ordered = _most_alike_first(record.table[record.table["measure"] == measure].dropna(subset="value"))
+        if ordered.empty:
+            rows.append([title, "", "", "", MISSING_VALUE])
+            continue
+        for end, text, name in ((0, "most alike", title), (-1, "least alike", "")):
+            row = ordered.iloc[end]
+            rows.append([name, text, str(row["first"]), str(row["second"]), significant(float(row["value"]), 3)])
+    heads = [Column("", "name"), Column(""), Column("first", "name"), Column("second", "name"), Column("value")]
+    foot = "Imbalance: from the first to the second." if "imbalance" in record.measures[1:] else ""
+    return Table("The other measures", heads, rows, foot=foot)
 
 
 def _has_moved(record: RepresentationSimilarity) -> bool:
