@@ -702,8 +702,8 @@ def test_equal_tables_have_equal_texts() -> None:
     few = dreval.representation_similarity(A[:4], A[:4], measures="cka", **FEW).tidy().iloc[0]
     assert (few["value"], few["calibrated"]) == (pytest.approx(1), 0)
     assert few["p_value"] > 0.05
-    every = dreval.representation_similarity(A, A, measures="overlap", n_neighbors=39, **FEW).tidy().iloc[0]
-    assert (every["value"], every["calibrated"], every["p_value"]) == (1, 0, 1)
+    full = dreval.representation_similarity(A, A, measures="overlap", n_neighbors=39, **FEW).tidy().iloc[0]
+    assert (full["value"], full["calibrated"], full["p_value"]) == (1, 0, 1)
 
 
 def test_errors_on_items_name_the_first_representation() -> None:
