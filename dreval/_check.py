@@ -18,7 +18,7 @@ from typing import Any, BinaryIO, TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from dreval.errors import Hint, InputError, UnknownKeyword, UnknownName
+from dreval.errors import THE_DATA, Hint, InputError, UnknownKeyword, UnknownName
 
 __all__ = [
     "attribute_error",
@@ -627,8 +627,9 @@ def check_rows(rows: int, n: int, argument: str, misread: tuple[str, Hint] | Non
         hint = "drop or add rows, or give both sides ids (a unique index, or an id column)."
         raise InputError(
             argument,
-            "must have one row per point of the data",
+            "must have one row per point of {data}",
             f"{rows} rows for {n} points",
             f"{sentence} Else align them: {hint}" if sentence else f"Align them: {hint}",
             header=header,
+            data=THE_DATA,
         )

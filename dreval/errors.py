@@ -39,6 +39,7 @@ __all__ = [
 ]
 
 
+THE_DATA = "the data"  # a field of an error: the data of an evaluation, or the argument that ``named`` puts there
 MAX_PART_LENGTH = 5000  # characters of each of the four parts of an error
 
 
@@ -97,7 +98,7 @@ class DrevalError(ValueError):
         texts: tuple[str, ...] = self._texts
         for field, value in fields.items():
             argument = argument.replace(f"{{{field}}}", str(value))
-            text = str(value) if isinstance(value, Hint) else f"`{value}`"
+            text = str(value) if isinstance(value, Hint) or value == THE_DATA else f"`{value}`"
             texts = tuple(part.replace(f"{{{field}}}", text) for part in texts)
         self.argument, self.requirement, self.received, self.hint = map(_bounded, (argument, *texts))
         super().__init__(f"`{self.argument}` {self.requirement}: got {self.received}. {self.hint}")
@@ -218,12 +219,20 @@ class EmbeddingFailed(DrevalWarning):
         return type(self), (self.errors, self.count)
 
 
+class AllFailed(InputError):
+    """None of several embeddings could be computed; ``errors`` holds the errors by name of embedding."""
+
+    errors: Mapping[str, DrevalError]
+
+
 def all_failed(errors: Mapping[str, DrevalError]) -> DrevalError:
     """Return the error of an evaluation that could compute none of its embeddings: that of the only one, or of all."""
     if len(errors) == 1:
         return next(iter(errors.values()))
     reasons = " ".join(f"{name}: {str(error).rstrip('.')}." for name, error in errors.items())
-    return InputError("embeddings", "must have one that can be computed", f"{len(errors)} that failed", reasons)
+    error = AllFailed("embeddings", "must have one that can be computed", f"{len(errors)} that failed", reasons)
+    error.errors = dict(errors)
+    return error
 
 
 class InputWarning(DrevalWarning):

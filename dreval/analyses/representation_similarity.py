@@ -14,7 +14,7 @@ from dreval._check import FloatArray, IntArray, check_float, check_int, check_k,
 from dreval._parallel import n_threads, open_progress
 from dreval._random import root_seed, stream
 from dreval.analyses._analysis import analysis
-from dreval.errors import DrevalError, InputError
+from dreval.errors import THE_DATA, DrevalError, InputError
 from dreval.geometry.distances import take
 from dreval.geometry.ranks import nearest_rank_limits
 from dreval.geometry.similarity import LOWER_IS_BETTER, SIMILARITIES, Pair, Representation
@@ -158,9 +158,10 @@ def representation_similarity(
     :math:`p = (b + 1) / (m + 1)` for b of m permutations with a similarity that is at least as large. With the
     similarity s (1 minus the value where lower is better) and the :math:`\lceil (1 - \alpha)(m + 1) \rceil`-th smallest
     :math:`\tau` of s and its permuted values, the calibrated score is :math:`\max(0, (s - \tau) / (1 - \tau))`:
-    positive if and only if :math:`p \le \alpha`. It is 1 for equal representations, but for imbalance, whose best value
-    is 2/n, :math:`(1 - 2/n - \tau) / (1 - \tau)`: about .6 for 8 items and .96 for 60. Of several pairs ``maxima`` has
-    the same for the largest similarity, whose null distribution is that of the maximum over the pairs, and
+    positive if and only if :math:`p \le \alpha`. Then it is 1 for equal representations, but for imbalance, whose best
+    value is 2/n, :math:`(1 - 2/n - \tau) / (1 - \tau)`: about .6 for 8 items and .96 for 60. It is 0 for equal ones
+    where permutations change nothing (k = n - 1), or are too few for the level (4 items). Of several pairs ``maxima``
+    has the same for the largest similarity, whose null distribution is that of the maximum over the pairs, and
     ``p_adjusted`` compares each pair with it. With A and B the same permutation applies to all pairs; within a dict
     each representation has its own permutation, so that the maximum has its level if all representations are
     independent of each other. With anchors, permutations map anchors to anchors: p stays exact.
@@ -300,6 +301,7 @@ def _read_sides(
     read: list[dict[str, Data]] = []
     notes: list[Note] = []
     first: Data | None = None
+    first_argument = ""
     reference: _Reference | None = None
     for label, side in zip(SIDES, sides, strict=False):
         read.append({})
@@ -308,7 +310,10 @@ def _read_sides(
             try:
                 data, reference, row_notes = _read(value, ids, groups, metrics[name], reference, argument)
             except DrevalError as error:
-                raise error.named({"data": argument}) from error.__cause__
+                raise error.named(
+                    {"data": argument, "labels": "groups", THE_DATA: first_argument or argument}
+                ) from error.__cause__
+            first_argument = first_argument or argument
             notes += [*(item.named({"data": argument}) for item in data.notes), *row_notes]
             read[-1][name] = data
             first = data if first is None else first

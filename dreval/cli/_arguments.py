@@ -120,6 +120,9 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
     parts = [part.partition("=") for part in text.split(",")]
     if not all(name and equals and value for name, equals, value in parts):
         raise argparse.ArgumentTypeError(f"must be {form}: got {text!r}")
+    names = [name.strip() for name, _, _ in parts]
+    if repeated := [name for name in names if names.count(name) > 1]:
+        raise argparse.ArgumentTypeError(f"must have each name once: got {repeated[0]!r} twice in {text!r}")
     return {name.strip(): value.strip() for name, _, value in parts}
 
 
@@ -128,7 +131,7 @@ def margins(text: str) -> float | dict[str, float]:
     try:
         return {name: float(value) for name, value in pairs(text).items()} if "=" in text else float(text)
     except ValueError:
-        requirement = "must be a number with a decimal point, or NAME=NUMBER separated by commas"
+        requirement = "must be a number (decimals after a point), or NAME=NUMBER separated by commas"
         raise argparse.ArgumentTypeError(f"{requirement}: got {text!r}") from None
 
 
@@ -143,6 +146,15 @@ def _header(text: str) -> bool | str:
 def one_of(options: Collection[str]) -> dict[str, Any]:
     """Return the settings of an option with fixed choices, which may also be written in capitals or as an alias."""
     return {"type": partial(resolve_alias, options=options), "choices": options}
+
+
+class StoreOnce(argparse.Action):
+    """Store the value of an option; a second value is an error, where argparse would silently take it for the first."""
+
+    def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
+        if self.option_strings and getattr(namespace, self.dest, self.default) is not self.default:
+            raise argparse.ArgumentError(self, "must be written once, with several values separated by commas")
+        setattr(namespace, self.dest, values)
 
 
 # Options from arguments.

@@ -68,7 +68,7 @@ class CommandParser(argparse.ArgumentParser):
         try:
             return super()._get_value(action, text)
         except argparse.ArgumentError as error:
-            kinds = {int: "an integer", float: "a number with a decimal point"}
+            kinds = {int: "an integer", float: "a number (decimals after a point)"}
             if (kind := kinds.get(action.type)) is None:  # type: ignore[call-overload]
                 raise
             raise argparse.ArgumentError(action, f"must be {kind}: got {text!r}") from error

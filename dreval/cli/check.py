@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import DATA, add_arguments, margins, names
+from dreval.cli._arguments import DATA, StoreOnce, add_arguments, margins, names
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import (
     Printer,
@@ -18,7 +18,7 @@ from dreval.cli._output import (
     with_option_names,
     write_files,
 )
-from dreval.errors import DrevalError, InputError
+from dreval.errors import AllFailed, DrevalError, EmbeddingFailed, InputError, warn
 from dreval.registry import MEASURES
 
 if TYPE_CHECKING:
@@ -62,6 +62,7 @@ SEED = 0  # a gate gives the same verdict whenever it is repeated
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("check", _check, "Fail if a new embedding is worse than an old one by more than a margin.", EPILOG)
+    parser.register("action", None, StoreOnce)  # a gate must not lose a margin
     source = "a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm"
     parser.add_argument("new", help=f"the new embedding: {source}")
     required = parser.add_argument_group("required options")
@@ -95,6 +96,7 @@ def _check(options: Any, say: Printer) -> int:
     from dreval.comparison.gate import MISSING, NEW, OLD, UNDECIDED, WORSE, check_gate
     from dreval.evaluation.evaluation import Evaluation
     from dreval.records.frames import plain_notes
+    from dreval.records.notes import note_from_error
     from dreval.report.documents.small import gate_summary
 
     variables = {name: getattr(options, name) for name in VARIABLES}
@@ -108,18 +110,16 @@ def _check(options: Any, say: Printer) -> int:
         for name, source in ((NEW, options.new), (OLD, options.against)):
             evaluation = evaluation.with_embedding(name, source)
         progress = False if options.quiet or options.json else None
-        results = evaluation.run(measures, None, progress=progress)
+        results = with_option_names(evaluation.run(measures, None, progress=progress), options)
+    except AllFailed as error:
+        errors = {name: reason.named(argument_names) for name, reason in error.errors.items()}
+        warn(EmbeddingFailed(errors, len(errors)))
+        reasons = [{"embedding": name, **note_from_error(reason).plain()} for name, reason in errors.items()]
+        return _no_verdict(options, say, errors, {}, reasons)
     except DrevalError as error:
         raise error.named(argument_names) from error.__cause__
-    results = with_option_names(results, options)
     if results.failed:
-        document = {"verdict": MISSING, "checks": [], "recipe": results.recipe, "notes": plain_notes(results.notes)}
-        say(
-            json_text(document)
-            if options.json
-            else f"No verdict: {' and '.join(results.failed)} could not be computed."
-        )
-        return ExitCode.FAILED
+        return _no_verdict(options, say, results.failed, results.recipe, plain_notes(results.notes))
     gate = check_gate(results, margin, options.conf_level)
     gate = replace(gate, comparison=with_command(gate.comparison, options))
     if options.json:
@@ -132,6 +132,13 @@ def _check(options: Any, say: Printer) -> int:
     codes = {WORSE: ExitCode.WORSE, MISSING: ExitCode.FAILED}
     codes |= {UNDECIDED: ExitCode.UNDECIDED} if options.fail_if == UNDECIDED else {}
     return codes.get(gate.verdict, ExitCode.OK)
+
+
+def _no_verdict(options: Any, say: Printer, failed: Iterable[str], recipe: Any, notes: list[dict[str, Any]]) -> int:
+    """Print that embeddings could not be computed, and return the exit code."""
+    document = {"verdict": "missing", "checks": [], "recipe": recipe, "notes": notes}
+    say(json_text(document) if options.json else f"No verdict: {' and '.join(failed)} could not be computed.")
+    return ExitCode.FAILED
 
 
 def _measures_and_margins(options: Any) -> tuple[list[str], dict[str, float]]:
@@ -155,10 +162,15 @@ def _measures_and_margins(options: Any) -> tuple[list[str], dict[str, float]]:
     measures = list(dict.fromkeys(card.name for card in cards))
     margin = options.margin
     if isinstance(margin, dict):
-        margin = {MEASURES.card(name, "--margin").name: value for name, value in margin.items()}
-        if differing := [name for name in (*measures, *margin) if (name in measures) != (name in margin)]:
+        cards_of_margins = [MEASURES.card(name, "--margin").name for name in margin]
+        if len(names := {*cards_of_margins}) < len(margin):
+            received = f"{' and '.join(margin)}, which are {', '.join(sorted(names))}"
+            raise InputError("--margin", "must have each measure once", received, "Write one margin for it.")
+        margin = dict(zip(cards_of_margins, margin.values(), strict=True))
+        if {*measures} != names:
+            requirement = f"must have a margin for {' and '.join(measures)} of --measure, and for no other measure"
             hint = "Leave --measure out: the margins name the measures."
-            raise InputError("--margin", "must have a margin for each measure, and no other", differing[0], hint)
+            raise InputError("--margin", requirement, ", ".join(margin), hint)
     try:
         return measures, margins_by_measure(margin, measures)
     except DrevalError as error:

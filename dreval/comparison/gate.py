@@ -3,6 +3,9 @@
 The paired difference new - old, positive if the new one is better, and its interval are those of ``compare``. With
 [low, high] the interval, the new embedding is not worse if low >= -margin, worse if high < -margin, and otherwise the
 data do not decide. The intervals of several measures hold jointly (Bonferroni).
+
+An end that is below -margin by at most 1e-10 of the larger value counts as equal to -margin: .94 - .95 is -.01 up to
+rounding, and with a margin of .01 rounding would decide otherwise.
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from dreval.comparison.compare import compare_pairs, settings_of
 from dreval.errors import InputError
 from dreval.inference.intervals import ROUNDING
 from dreval.records.comparison import Comparison
+from dreval.records.notes import note
 from dreval.records.results import Results
 
 NEW, OLD = "new", "old"  # names of the two embeddings
@@ -28,8 +32,8 @@ UNDECIDED = "undecided"
 MISSING = "missing"  # no value, or no standard error
 ORDER = (WORSE, MISSING, UNDECIDED, NOT_WORSE)  # the verdict of several measures is the first of theirs
 COLUMNS = (
-    "measure", "parameters", "new", "old", "difference", "se", "conf_low", "conf_high", "conf_level", "margin",
-    "verdict", "note",
+    "measure", "parameters", "new", "old", "difference", "se", "conf_low", "conf_high", "conf_level",
+    "joint_conf_level", "margin", "verdict", "note",
 )  # fmt: skip
 
 
@@ -72,15 +76,17 @@ def check_gate(results: Results, margins: Mapping[str, float], conf_level: float
     if missing := [name for name in measures if name not in {setting.key["measure"] for setting in settings}]:
         raise InputError("margin", "must name measures that were computed", missing[0], "Leave it out.")
     alpha = round(1 - conf_level, 12) / len(settings)
-    comparison = compare_pairs(results, names, measure=measures, baseline=OLD, alpha=alpha, adjust=None)
+    sizes = {name: results.embeddings[name].shape[1] for name in names}
+    notes = () if sizes[NEW] == sizes[OLD] else (note("pair.components", **sizes),)
+    comparison = compare_pairs(results, names, measure=measures, baseline=OLD, alpha=alpha, adjust=None, notes=notes)
     rows = []
     for setting, pair in zip(settings, comparison.pairs.to_dict("records"), strict=True):
         sign = 1.0 if setting.higher else -1.0
         row: dict[str, Any] = {str(key): value for key, value in pair.items()}
         row |= {name: sign * setting.values[name] for name in names}
-        row |= {"margin": margins[setting.key["measure"]], "conf_level": conf_level}
+        row |= {"margin": margins[setting.key["measure"]], "joint_conf_level": conf_level}
         if row["se"] == 0 and row["statistic"] == 0:  # equal values, whichever point is left out
-            row |= {"conf_low": row["difference"], "conf_high": row["difference"]}
+            row |= {"conf_low": row["difference"], "conf_high": row["difference"], "conf_level": 1 - alpha}
         rows.append({**row, "verdict": _verdict(row)})
     gate = Gate(comparison, pd.DataFrame(rows, columns=list(COLUMNS)))
     verdicts = gate.table["verdict"].replace(MISSING, "")
@@ -90,7 +96,7 @@ def check_gate(results: Results, margins: Mapping[str, float], conf_level: float
 
 
 def _verdict(row: Mapping[str, Any]) -> str:
-    """Return the verdict on one measure; a distance from the margin that is rounding counts as 0."""
+    """Return the verdict on one measure; an end below -margin by rounding is equal to it (``ROUNDING``)."""
     tolerance = ROUNDING * max(abs(row["new"]), abs(row["old"]))
     if math.isnan(row["conf_low"]):
         return MISSING

@@ -26,7 +26,7 @@ from dreval._check_arrays import (
     strip_texts,
 )
 from dreval._inside import check_opened
-from dreval.errors import Hint, InputError, InputWarning, UnknownName, UserCode, warn
+from dreval.errors import THE_DATA, Hint, InputError, InputWarning, UnknownName, UserCode, warn
 from dreval.glossary import printable
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
@@ -468,10 +468,11 @@ def _one_sided(
                 return ()
             raise InputError(
                 argument,
-                "must have its rows in the order of the data, or names that the data have, too",
-                f"the row numbers {ids.min()}, {ids.min() + 1}, ... in another order, and data without row names",
-                "Put its rows into the order of the data, then call reset_index(drop=True) (write a file without the "
-                "row numbers); or give the data the same row numbers.",
+                "must have its rows in the order of {data}, or row names that are in {data}, too",
+                f"the row numbers {ids.min()}, {ids.min() + 1}, ... in another order, and no row names in {{data}}",
+                "Put its rows into the order of {data}, then call reset_index(drop=True) (write a file without the "
+                "row numbers); or give {data} the same row numbers.",
+                data=THE_DATA,
             )
         code = "rows.ids_alone" if ids_passed else "rows.names_unused"
         return (note(code, argument=argument, data="the data"),)
@@ -510,24 +511,25 @@ def _partial_match(
         positional = "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
     missing, extra = right[~right.isin(left)], left[~left.isin(right)]
     location = "" if column is None else f" in the column {str(column)!r}"
-    parts = [f"{matches} of {len(right)} ids of the data found{location}"]
-    parts += [f"{_quoted(missing[0])} only in the data"] if len(missing) else []
+    parts = [f"{matches} of {len(right)} ids of {{data}} found{location}"]
+    parts += [f"{_quoted(missing[0])} only in {{data}}"] if len(missing) else []
     parts += [f"{_quoted(extra[0])} only in {{table}}"] if len(extra) else []
     action = "Keep the common rows on both sides" if matches else "Give both sides the same names"
-    requirement = "must have the same ids as the data, in any order"
+    requirement = "must have the same ids as {data}, in any order"
     if header is not None and str(header) in set(missing):
         parts = [*parts[:1], f"{_quoted(header)} above them"]
         hint = (
             "The first row of {table} was read as names of columns: read its file without a header, by "
             "pandas.read_csv(path, header=None), and pass the frame."
         )
-        return InputError(argument, requirement, ", ".join(parts), hint, table=argument)
+        return InputError(argument, requirement, ", ".join(parts), hint, table=argument, data=THE_DATA)
     return InputError(
         argument,
         requirement,
         ", ".join(parts),
         f"{action}, or if both have the same rows in the same order, {positional} to match by position.",
         table=argument,
+        data=THE_DATA,
     )
 
 

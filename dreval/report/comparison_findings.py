@@ -126,6 +126,11 @@ class _Facts:
         """Whether two embeddings are compared, so that a sentence need not name the worse one."""
         return len(self.order) == 2
 
+    @property
+    def is_check(self) -> bool:
+        """Whether the comparison is that of ``dreval check``, whose verdict is the answer."""
+        return "verdict" in self.comparison.recipe
+
     # Words.
 
     def by(self, measures: Sequence[str], question: str, negated: bool = False) -> str:
@@ -234,6 +239,8 @@ class _Facts:
         measures = self.questions[question]
         if question == next(iter(self.questions)):
             yield from self.same_maps(question)
+        margins = self.equivalences(question, measures) if self.has_two else ()
+        yield from margins if self.is_check else ()
         tested = [name for name in measures if len(self.pairs[name])]
         yield from self.better(question, tested)
         yield from self.tied(question, tested)
@@ -242,7 +249,7 @@ class _Facts:
         yield from self.untested(question, [name for name in measures if name not in tested])
         yield from self.best_ranks(question, measures)
         yield from self.probable(question, measures)
-        yield from self.equivalences(question, measures) if self.has_two else ()
+        yield from () if self.is_check else margins
 
     def same_maps(self, question: str) -> Iterator[Finding]:
         """Yield the embeddings that are the same map, and those that are in one place."""
@@ -483,7 +490,8 @@ class _Facts:
         """Return one verdict on margins: the pairs, or of two embeddings the sizes of their differences."""
         by = tuple(dict.fromkeys(name for name, _ in items))
         margins = list(dict.fromkeys(without_zero(f"{row['margin']:g}") for _, row in items))
-        sizes = [without_zero(self.columns[name].format_value(abs(row["difference"]))) for name, row in items]
+        sign = float if self.is_check else abs
+        sizes = [without_zero(self.columns[name].format_value(sign(row["difference"]))) for name, row in items]
         if not self.has_two:
             parts = [self.pair_text(list(dict.fromkeys((row["first"], row["second"]) for _, row in items)))]
         else:

@@ -136,13 +136,16 @@ def significant(value: float, digits: int) -> str:
     --------
     >>> significant(0.12345, 2), significant(12.345, 3), significant(1.0, 2), significant(0.00001, 2)
     ('.12', '12.3', '1.0', '<.0001')
+    >>> significant(0.99999, 3), significant(1.0, 3)
+    ('1.00', '1.00')
     """
     size = abs(value)
     if value != value or size >= 1e6:
         return true_minus(f"{value:.{digits - 1}e}")
     if 0 < size < 0.5 * 10**-MAX_DECIMALS:
         return f"<{without_zero(f'{10**-MAX_DECIMALS:.{MAX_DECIMALS}f}')}" if value > 0 else "0"
-    power = math.floor(math.log10(size)) if size else digits - 1
+    rounded = float(f"{size:.{digits - 1}e}")  # .9999 with two digits is 1.0
+    power = math.floor(math.log10(rounded)) if size else digits - 1
     places = min(max(digits - 1 - power, 0), MAX_DECIMALS)
     return without_zero(true_minus(f"{value:,.{places}f}"))
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 import sys
 from pathlib import Path
 
@@ -571,7 +572,7 @@ def test_calibrated_imbalance_of_equal_tables_is_said_to_be_below_1(n: int, tmp_
     assert np.isnan(np.diag(layers.matrix("imbalance", calibrated=True))).all()
     assert (np.diag(layers.matrix("cka", calibrated=True)) == 1).all()
     without = dreval.representation_similarity(A, A, measures="cka", **FEW)
-    assert "1 where equal. Lower" in " ".join(str(without).split())
+    assert "0 where not significantly more than chance, else 1 where equal.\n" in str(without)
 
 
 def test_the_call_runs_as_printed() -> None:
@@ -640,7 +641,7 @@ def test_equal_tables_have_no_moved_items(tmp_path: Path) -> None:
     page = result.report(tmp_path / "r.md").read_text("utf-8")
     assert "Items that moved most" not in str(result)
     assert "Items that moved most" not in page
-    assert "All 40 items keep all 15." in str(result)
+    assert "All 40 items keep all 15 nearest neighbors." in " ".join(str(result).split())
     assert "Items that moved most" in str(dreval.representation_similarity(A, B, **FEW))
     single = dreval.representation_similarity(A, B, n_neighbors=1, **FEW)
     assert " ".join(str(single).split()).startswith("Of the single nearest neighbors of items in A, ")
@@ -655,3 +656,73 @@ def test_files_of_one_name_are_told_apart(tmp_path: Path) -> None:
     paths = [str(tmp_path / folder / "emb.npy") for folder in ("v1", "v2")]
     assert dreval.representation_similarity(*paths, **FEW).names == ("v1/emb.npy", "v2/emb.npy")
     assert dreval.representation_similarity(paths[0], paths[0], **FEW).names == ("A", "B")
+
+
+def test_the_print_explains_what_it_shows_and_nothing_else() -> None:
+    """Of CKA alone the legend has no other measure, and the sentence on items names their neighbors."""
+    A, B = two_tables(40)
+    text = " ".join(str(dreval.representation_similarity(A, B, measures=["cka"], **FEW)).split())
+    assert "Procrustes" not in text
+    assert "imbalance" not in text
+    assert re.search(r"\d+ of 40 items keep all 15 nearest neighbors; the one that moved most loses \d+ of 15\.", text)
+    text = " ".join(str(dreval.representation_similarity(A, B, measures=["cka", "procrustes"], **FEW)).split())
+    assert "Lower is better for Procrustes." in text
+
+
+def test_the_print_of_a_dict_has_every_measure() -> None:
+    """Below the matrix of the first measure: the most and the least similar pair by each of the others."""
+    A, B = two_tables(40)
+    tables = {"red": A, "green": B, "blue": np.random.default_rng(9).normal(size=(40, 3))}
+    result = dreval.representation_similarity(tables, **FEW)
+    lines = str(result).splitlines()
+    for measure in ("cka", "rsa", "procrustes", "imbalance"):
+        rows = result.tidy().query("measure == @measure").sort_values("value", ascending=False)
+        rows = rows[::-1] if measure in ("procrustes", "imbalance") else rows
+        title = {"cka": "CKA, unbiased"}.get(measure, measure)
+        (place,) = [i for i, line in enumerate(lines) if line.upper().startswith(f"{title.upper()}  ")]
+        for line, row, text in zip(
+            lines[place : place + 2], (rows.iloc[0], rows.iloc[-1]), ("most", "least"), strict=True
+        ):
+            *_, end, first, second, value = re.split(r"\s{2,}", line.replace("\N{MINUS SIGN}", "-"))
+            assert (end, first, second) == (f"{text} alike", row["first"], row["second"])
+            assert float(value) == pytest.approx(row["value"], abs=5e-3)
+    assert max(map(len, lines)) <= 80
+    assert "The other measures" not in str(dreval.representation_similarity(tables, measures="overlap", **FEW))
+    flat = {"red": np.eye(8), "green": np.eye(8), "blue": np.eye(8)}
+    assert re.search(r"RSA +—", str(dreval.representation_similarity(flat, measures=["overlap", "rsa"], **FEW)))
+
+
+def test_equal_tables_have_equal_texts() -> None:
+    """1 up to rounding is written as 1, in the value, the interval and the calibrated score; it is 0 for few items."""
+    A, _ = two_tables(40)
+    rotated = A @ np.linalg.qr(np.random.default_rng(0).normal(size=(A.shape[1],) * 2))[0]
+    text = str(dreval.representation_similarity(A, rotated, measures=["cka", "rsa"], **FEW))
+    assert "1.000" not in text
+    assert text.count("1.00") >= 4
+    few = dreval.representation_similarity(A[:4], A[:4], measures="cka", **FEW).tidy().iloc[0]
+    assert (few["value"], few["calibrated"]) == (pytest.approx(1), 0)
+    assert few["p_value"] > 0.05
+    full = dreval.representation_similarity(A, A, measures="overlap", n_neighbors=39, **FEW).tidy().iloc[0]
+    assert (full["value"], full["calibrated"], full["p_value"]) == (1, 0, 1)
+
+
+def test_errors_on_items_name_the_first_representation() -> None:
+    """There are no data: B and the layers of a dict are compared with A, and only arguments that exist are named."""
+    A, B = two_tables(40)
+    left, right = (pd.DataFrame(X).add_prefix("c") for X in (A, B))
+    renamed = right.set_axis([f"i{i + 3}" for i in range(40)])
+    cases = [
+        (
+            (left.set_axis([f"i{i}" for i in range(40)]), renamed),
+            "`B` must have the same ids as `A`, in any order: got",
+        ),
+        ((A, B[:-1]), "`B` must have one row per point of `A`: got 39 rows for 40 points"),
+        (({"x": A, "y": B[:-1]},), "`A['y']` must have one row per point of `A['x']`"),
+        ((left.assign(id=[f"d{i}" for i in range(40)]), B), "Name it as groups='id' or ids='id', or drop it."),
+    ]
+    for tables, message in cases:
+        with pytest.raises(InputError) as caught:
+            dreval.representation_similarity(*tables, **FEW)
+        assert message in str(caught.value)
+        assert "the data" not in str(caught.value)
+        assert "labels" not in str(caught.value)

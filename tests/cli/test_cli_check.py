@@ -15,6 +15,7 @@ from scipy.stats import t as student
 
 import dreval
 from dreval.cli._exit import ExitCode
+from dreval.comparison import gate
 from dreval.comparison.gate import check_gate
 
 X = np.random.default_rng(0).normal(size=(120, 4)) * [3, 2, 1, 1]
@@ -242,8 +243,86 @@ def test_margins_are_required_and_checked(capfd: Any) -> None:
     assert "required: --margin" in err
     assert "`--margin` must be a finite number >= 0" in check(capfd, "near.npy", margin="-1")[2]
     err = check(capfd, "near.npy", "--measure", "stress", margin="trustworthiness=0.01")[2]
-    assert "`--margin` must have a margin for each measure, and no other: got stress" in err
+    required = "`--margin` must have a margin for stress of --measure, and for no other measure"
+    assert f"{required}: got trustworthiness. Leave --measure out" in err
     assert check(capfd, "near.npy", margin="0.01%")[0] == 2
     code, out, err = check(capfd, "near.npy", margin="2")
     assert (code, out) == (2, "")
     assert "`--margin` must be below 1: trustworthiness is from 0 to 1: got 2" in err
+
+
+def test_both_embeddings_that_fail_end_as_a_single_one(capfd: Any) -> None:
+    """Exit code, verdict and JSON are those of one that fails; each reason is on stderr."""
+    code, out, err = call(
+        capfd, "check", "short.npy", "--data", "data.csv", "--against", "short.npy", "--margin", "0.01"
+    )
+    assert (code, out.strip()) == (1, "No verdict: new and old could not be computed.")
+    assert "2 of 2 embeddings failed. new: `new` must have one row" in err
+    assert "old: `--against` must have one row" in err
+    code, out, _ = call(
+        capfd, "check", "short.npy", "--data", "data.csv", "--against", "short.npy", "--margin", "0.01", "--json"
+    )
+    document = json.loads(out)
+    assert (code, document["verdict"], document["checks"]) == (1, "missing", [])
+    assert [row["embedding"] for row in document["notes"]] == ["new", "old"]
+    assert list(document) == list(checks(capfd, "short.npy")[1])
+
+
+def test_each_margin_is_named_once(capfd: Any) -> None:
+    """A repeated name, also as an alias of the same measure, is refused: the last one would silently count."""
+    for margin in ("trustworthiness=0.1,trustworthiness=0.2", "trustworthiness=0.1,Trustworthiness=0.2"):
+        code, out, err = check(capfd, "near.npy", margin=margin)
+        assert (code, out) == (2, "")
+        assert "once" in err
+    for option, values in (("--margin", ("stress=0.1", "continuity=0.1")), ("--measure", ("stress", "continuity"))):
+        arguments = [part for value in values for part in (option, value)]
+        margin = [] if option == "--margin" else ["--margin", "0.1"]
+        code, out, err = call(
+            capfd, "check", "near.npy", "--data", "data.csv", "--against", "old.npy", *margin, *arguments
+        )
+        assert (code, out) == (2, "")
+        assert "must be written once, with several values separated by commas" in err
+    assert "decimals after a point" in check(capfd, "near.npy", margin="0,05")[2]
+
+
+def test_maps_of_different_numbers_of_columns_have_a_note(capfd: Any) -> None:
+    """The print, the JSON and the saved file say that one map has three columns and the other two."""
+    np.save("wide.npy", X[:, :3])
+    _, out, _ = check(capfd, "wide.npy", "--save", "a.dreval")
+    assert "new has 3 columns and old 2" in " ".join(out.split())
+    document = checks(capfd, "wide.npy")[1]
+    assert [row["values"] for row in document["notes"] if row["code"] == "pair.components"] == [{"new": 3, "old": 2}]
+    assert "pair.components" in {*dreval.load_results("a.dreval").notes["code"]}
+    assert not any(row["code"] == "pair.components" for row in checks(capfd, "near.npy")[1]["notes"])
+
+
+def test_json_has_the_level_of_each_interval_and_the_joint_one(capfd: Any) -> None:
+    """With m measures each interval has the level 1 - .05 / m, jointly .95, also where there is no difference."""
+    for new in ("near.npy", "old.npy"):
+        for margin, level in (("0.05", 0.95), ("trustworthiness=0.05,stress=0.05", 0.975)):
+            for row in checks(capfd, new, margin=margin)[1]["checks"]:
+                assert row["conf_level"] == pytest.approx(level, abs=1e-12)
+                assert row["joint_conf_level"] == 0.95
+                half = (row["conf_high"] - row["conf_low"]) / 2
+                assert half == pytest.approx(student.ppf((1 + level) / 2, 119) * row["se"], rel=1e-9)
+
+
+def test_show_of_a_saved_check_begins_with_its_verdict(capfd: Any) -> None:
+    """A loss within the margin: the verdict first, with the sign of the table, then that old is better."""
+    np.save("loss.npy", OLD + 0.8 * NOISE)
+    row = checks(capfd, "loss.npy", "--save", "a.dreval", margin="0.4")[1]["checks"][0]
+    assert row["conf_high"] < 0
+    out = " ".join(call(capfd, "show", "a.dreval")[1].split())
+    size = f"{abs(row['difference']):.3f}".removeprefix("0")
+    verdict = f"New is not worse than old by more than the margin (difference −{size}; margin .4)."
+    assert verdict in out
+    assert "old is better" in out
+    assert out.index(verdict) < out.index("old is better")
+
+
+def test_a_distance_from_the_margin_that_is_rounding_counts_as_0() -> None:
+    """The tolerance is 1e-10 of the larger value, as the docstring of the gate states."""
+    row = {"new": 0.8, "old": 0.5, "conf_low": -0.3, "conf_high": 0.1}
+    for excess, verdict in ((7.9e-11, "not worse"), (8.1e-11, "undecided")):
+        assert gate._verdict({**row, "margin": 0.3 - excess}) == verdict
+    assert "1e-10 of the larger value" in " ".join(str(gate.__doc__).split())

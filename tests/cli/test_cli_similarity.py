@@ -133,3 +133,16 @@ def test_help_has_no_option_that_is_refused(run: Any) -> None:
     assert "--paragraph" not in out
     assert "--bibtex" not in out
     assert "--markdown" in out
+
+
+def test_hints_name_options_that_exist(run: Any) -> None:
+    """A column of names without --ids: the command has no --labels; other ids are compared with the first file."""
+    frame = pd.DataFrame(Y).add_prefix("c").assign(id=[f"d{i}" for i in range(len(Y))])
+    frame.to_csv("left.csv", index=False)
+    frame.assign(id=[f"d{i + 3}" for i in range(len(Y))]).to_csv("right.csv", index=False)
+    code, _, err = run("left.csv", "right.csv", *FEW)
+    assert code == 2
+    assert "Name it as --groups id or --ids id, or drop it." in err
+    code, _, err = run("left.csv", "right.csv", "--ids", "id", *FEW)
+    assert code == 2
+    assert "`right.csv` must have the same ids as `left.csv`, in any order" in err

@@ -291,7 +291,7 @@ def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, dat
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
         assert call(data, SHUFFLED) == expected
     if data is X:
-        with pytest.raises(InputError, match="in another order, and data without row names"):
+        with pytest.raises(InputError, match="in another order, and no row names in the data"):
             call(data, COUNTED_FRAME.iloc[ORDER])
         return
     assert call(data, COUNTED_FRAME.iloc[ORDER]) == pytest.approx(call(data, COUNTED_FRAME), rel=1e-9)

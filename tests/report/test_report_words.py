@@ -10,10 +10,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from report_cases import make_results, measure_row, result_views
 
+import dreval
+from dreval.registry import MEASURES
 from dreval.report.best_sets import reaches_chance
 from dreval.report.format import decimals_for, format_fixed, half_width, join_and, number_word, percent, probability
 from dreval.report.result_findings import standing
-from dreval.report.result_view import read_results
+from dreval.report.result_view import make_column, read_results
 
 
 @pytest.mark.parametrize(
@@ -186,3 +188,20 @@ def test_values_by_chance_are_never_averaged(chances):
         texts = column.short_chance.split(" to ")
         assert texts[0] == format_fixed(low, column._chance_decimals)
         assert texts[-1] == format_fixed(high, column._chance_decimals)
+
+
+def test_names_of_measures_in_sentences_have_no_comma() -> None:
+    """Else a list of them, "by A, B and C", cannot be read."""
+    names = {name: make_column(name, "", []).noun_in_sentence for name in MEASURES}
+    assert {name: text for name, text in names.items() if "," in text} == {}
+    assert names["information_imbalance_false"] == "information imbalance from embedding to data"
+
+
+def test_titles_of_imbalance_fit_into_the_table() -> None:
+    """Their words are not cut where four embeddings are compared."""
+    X = np.random.default_rng(0).normal(size=(60, 4))
+    maps = {name: X[:, columns] for name, columns in {"a": [0, 1], "b": [1, 2], "c": [2, 3], "d": [0, 3]}.items()}
+    measures = ["information_imbalance_false", "information_imbalance_missing"]
+    text = str(dreval.Evaluation(X, maps, random_state=0).run(measures, None, ci=None))
+    assert "\nImbalance (embedding to data) ↓ " in text
+    assert "\nImbalance (data to embedding) ↓ " in text

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
+
+from dreval.geometry.similarity import LOWER_IS_BETTER
 from dreval.glossary import format_number, format_p
 from dreval.records.similarity import RepresentationSimilarity
 from dreval.registry import ANALYSES
@@ -33,6 +36,7 @@ from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.similarity import draw_similarity
 from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import count_noun, join_and, significant, text_breadth
+from dreval.report.result_view import title_in_sentence
 
 MEASURE_TITLES = {
     "overlap": "Common neighbors",
@@ -65,6 +69,8 @@ def similarity_summary(record: RepresentationSimilarity, full: bool, *, shell: b
     settings += [("Permutations", parameters["n_resamples"]), ("Anchors", format_number(parameters["anchors"]))]
     settings += [("Level", f"{record.alpha:g}"), ("Seed", record.recipe["random_state"])]
     tables = [_values_table(record)] if is_single else [_pairs_table(record, full)]
+    if not is_single and not full and len(record.measures) > 1:
+        tables.append(_further_measures_table(record))
     if is_single and _has_moved(record):
         tables.append(_items_table(record, MAX_PRINTED_ITEMS))
     details = [] if is_single else [_values_table(record)]
@@ -123,7 +129,7 @@ def _pairs_findings(record: RepresentationSimilarity) -> list[Finding]:
         reason = str(record.table["note"].iloc[0])
         return [record_finding("similarity.undefined", title=MEASURE_TITLES[measure], reason=reason)]
     is_more = rows["p_adjusted"] <= record.alpha
-    ordered = rows.sort_values("value", ascending=rows["direction"].iloc[0] == "lower", kind="stable")
+    ordered = _most_alike_first(rows)
     best, worst = ordered.iloc[0], ordered.iloc[-1]
     top = record.maxima[record.maxima["measure"] == measure].iloc[0]
     by = MEASURE_TITLES[measure] if measure in ("cka", "rsa") else MEASURE_TITLES[measure].lower()
@@ -153,9 +159,10 @@ def _values_table(record: RepresentationSimilarity) -> Table:
     level = f"{100 * record.recipe['parameters']['conf_level']:g} %"
     heads = ["value", "chance", level, "p", "calibrated"]
     names = ["Measure"] if is_single else ["First", "second", "measure"]
-    equal = "1 where equal"
-    equal += " (imbalance: less, its best value is 2/n)" if "imbalance" in record.measures else ""
-    foot = f"Calibrated: 0 where not more than chance, {equal}. Lower is better for Procrustes and imbalance."
+    foot = "Calibrated: 0 where not significantly more than chance, else 1 where equal"
+    foot += " (imbalance: less, its best value is 2/n)." if "imbalance" in record.measures else "."
+    lower = [title_in_sentence(MEASURE_TITLES[name]) for name in record.measures if name in LOWER_IS_BETTER]
+    foot += f" Lower is better for {join_and(lower)}." if lower else ""
     if len(record.pairs) > 1:
         foot += " p is adjusted for all pairs."
     return Table("", [*names, *heads], rows, names=len(names), foot=foot)
@@ -183,12 +190,33 @@ def _pairs_table(record: RepresentationSimilarity, full: bool) -> Table:
             for a in values.index
         ]
         return Table(title, ["", *map(str, values.columns)], rows)
-    listed = record.table[record.table["measure"] == measure]
-    ordered = listed.sort_values("value", ascending=listed["direction"].iloc[0] == "lower", kind="stable")
+    ordered = _most_alike_first(record.table[record.table["measure"] == measure])
     ordered = ordered if full else ordered.head(MAX_PRINTED_PAIRS)
     rows = [[str(row["first"]), str(row["second"]), *_value_cells(row)] for row in ordered.to_dict("records")]
     heads = ["First", "second", "value", "chance", "interval", "p", "calibrated"]
     return Table(f"{title}: the most similar pairs", heads, rows, names=2)
+
+
+def _most_alike_first(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the rows of one measure, the most similar pair first."""
+    return rows.sort_values("value", ascending=(rows["direction"] == "lower").all(), kind="stable")
+
+
+def _further_measures_table(record: RepresentationSimilarity) -> Table:
+    """Return the most and the least similar pair by each measure but the first."""
+    rows = []
+    for measure in record.measures[1:]:
+        title = MEASURE_TITLES[measure]
+        ordered = _most_alike_first(record.table[record.table["measure"] == measure].dropna(subset="value"))
+        if ordered.empty:
+            rows.append([title, "", "", "", MISSING_VALUE])
+            continue
+        for end, text, name in ((0, "most alike", title), (-1, "least alike", "")):
+            row = ordered.iloc[end]
+            rows.append([name, text, str(row["first"]), str(row["second"]), significant(float(row["value"]), 3)])
+    heads = [Column("", "name"), Column(""), Column("first", "name"), Column("second", "name"), Column("value")]
+    foot = "Imbalance: from the first to the second." if "imbalance" in record.measures[1:] else ""
+    return Table("The other measures", heads, rows, foot=foot)
 
 
 def _has_moved(record: RepresentationSimilarity) -> bool:

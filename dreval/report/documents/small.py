@@ -276,7 +276,7 @@ def gate_summary(gate: Gate, sources: tuple[str, str], fail_if: str, full: bool)
     suffixes = _setting_suffixes(gate.table)
     titles = [MEASURES.card(row["measure"]).title + suffix for row, suffix in zip(rows, suffixes, strict=True)]
     cells = [[title, *_check_cells(row)] for title, row in zip(titles, rows, strict=True)]
-    recipe, level = gate.comparison.recipe, gate.table["conf_level"].iloc[0]
+    recipe, level = gate.comparison.recipe, gate.table["joint_conf_level"].iloc[0]
     columns = ["", NEW, OLD, "change", f"{_level(level)} interval", "margin", ""]
     facts = [f"{recipe['n']:,} points"]
     facts += [count_noun(recipe["groups"]["count"], "group")] if recipe.get("groups") else []
