@@ -250,8 +250,10 @@ class Evaluation:
         numbers of points, (indices, distances) as of pynndescent, faiss, cuML and scikit-learn, a mapping as of uwot, a
         sparse matrix of distances (``kneighbors_graph``, a .npz file), or AnnData with ``obsp["distances"]``
         (``use_rep`` names another key). Entries of -1, the point itself, numbers that count from 1 and lists of unequal
-        lengths are recognized, with a note; ``connectivities`` and similarities of at most 1 are refused, and a note
-        names entries that may be similarities. Measures of up to K neighbors are those of the data (continuity,
+        lengths are recognized, with a note. Numbers count the rows of the lists, from 0 or from 1; where they have
+        neither 0 nor n, points in their own lists decide, or they are refused. Rows of lists are matched by name, too;
+        where the numbers may count the rows of the other table, these are refused. ``connectivities`` and similarities
+        of at most 1 are refused, and a note names entries that may be similarities. Measures of up to K neighbors are those of the data (continuity,
         overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K; ``r_nx_auc`` ends at K.
         Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it. All measures that need
         distances, coordinates or ranks of other points are missing with that reason, and no method is run. Lists of an

@@ -433,6 +433,7 @@ GUESSES = frozenset(
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
         *("source.column", "source.metric_none", "source.metric_kept"),
         *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
+        *("lists.inferred", "lists.self_behind", "geodesic.hops"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
         *("graph.smaller_nearer", "graph.like_similarities"),
     )
