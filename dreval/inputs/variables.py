@@ -479,7 +479,8 @@ def _one_sided(
     if unused_names is not None:
         return (note("rows.ids_beside", argument=argument, column=unused_names),)
     if data.ids is not None:
-        return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
+        names = "ids" if data.ids_given else "row names"
+        return (note("rows.data_alone", argument=argument, owner="The data have", names=names),)
     return ()
 
 

@@ -122,7 +122,7 @@ def test_it_prints_its_value_and_reproduces_itself() -> None:
     result = dreval.graph_recall(damaged(0.2), X, anchors=80, random_state=3)
     text = " ".join(str(result).split())
     assert text.startswith(
-        f"The graph holds .{round(1000 * result.value):d} of the 10 nearest neighbors of a point (95 %"
+        f"The graph holds {round(100 * result.value):d} % of the 10 nearest neighbors of a point (95 %"
     )
     assert "from 80 of 400 points" in text
     assert eval(result.call, {"dreval": dreval, "graph": damaged(0.2), "X": X}).value == result.value

@@ -54,6 +54,7 @@ from dreval.report.findings import (
     metric_text,
     noise_text,
     other_settings,
+    record_finding,
     say_lower_once,
     scheme_text,
     smallest_p_text,
@@ -546,7 +547,7 @@ def _short_document(
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    after += _new_points_text(results)
+    after += _new_points_text(results, shell)
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = _notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
@@ -846,19 +847,42 @@ def new_points_lines(results: Results, name_text: Callable[[str], str] = str) ->
     return lines
 
 
-def _new_points_text(results: Results) -> list[str]:
-    """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
-    parts = []
-    for name, record in results._out_of_sample.items():
-        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
-        flagged = f", {format_number(count)} flagged" if count else ""
-        parts.append(
-            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
-        )
-    if not parts:
+def _new_points_text(results: Results, shell: bool) -> list[str]:
+    """Return what each map keeps of the neighbors of new points, by measures of the run, and which points are flagged.
+
+    The overlap stands for all measures, unless only others of new points were run.
+    """
+    records = results._out_of_sample
+    if not records:
         return []
+    record, parts = next(iter(records.values())), []
     m, k = len(record), record.recipe["parameters"]["n_neighbors"]
-    return [f"Of the {k} nearest points of {'each of ' * (m > 1)}{count_noun(m, 'new point')}, {join_and(parts)}."]
+    measures = [name for name in record.table["measure"] if name in set(results.table["measure"])]
+    is_overlap = not measures or "neighborhood_overlap" in measures
+    for name, each in records.items():
+        flagged = f", {format_number(int(each.flagged.sum()))} flagged" if each.flagged.any() else ""
+        if is_overlap:
+            row = each.of("neighborhood_overlap")
+            parts.append(
+                f"{name} keeps {percent(row['value'])} % (fitted points {percent(row['in_sample'])} %{flagged})"
+            )
+            continue
+        values = []
+        for measure in measures[:2]:
+            numbers = (without_zero(format_fixed(each.of(measure)[part], 3)) for part in ("value", "in_sample"))
+            values.append(f"{measure_phrase(measure)} {' (fitted points '.join(numbers)}")
+        parts.append(f"{name} has {join_and([f'{text})' for text in values])}{flagged}")
+    points = f"{'each of ' * (m > 1 and is_overlap)}{count_noun(m, 'new point')}"
+    sentences = [f"Of the {k} nearest points of {points}" if is_overlap else f"For {points} (k = {k})"]
+    sentences = [f"{sentences[0]}, {join_and(parts) if is_overlap else '; '.join(parts)}."]
+    notes = dict.fromkeys(item for each in records.values() for item in each.notes)
+    sentences += [record_finding("new.refit", **dict(item.values)).text for item in notes if item.code == "new.refit"]
+    if ways := [str(dict(item.values)["way"]) for item in notes if item.code == "new.no_calibration"]:
+        sentences.append(f"Which of them do not belong needs held-out points: pass {' or '.join(ways)}.")
+    elif record.has_conformal:
+        where = "a file beside that of --table FILE" if shell else f"[{next(iter(records))!r}].out_of_sample.augment()"
+        sentences.append(f"Which points are flagged, and their p, are in {where}.")
+    return [" ".join(sentences)]
 
 
 def _codes(row: Any) -> str:

@@ -58,6 +58,7 @@ def out_of_sample_findings(record: OutOfSample) -> list[Finding]:
     numbers |= {"value": overlap["value"], "chance": overlap["chance"], "in_sample": overlap["in_sample"]}
     numbers |= {"low": overlap["conf_low"], "high": overlap["conf_high"]}
     findings = [record_finding("new.no_interval" if math.isnan(overlap["conf_low"]) else "new.kept", **numbers)]
+    findings += [record_finding("new.refit", **dict(item.values)) for item in record.notes if item.code == "new.refit"]
     few = next((dict(item.values) for item in record.notes if item.code == "interval.few_groups"), None)
     if few is not None:
         findings.append(record_finding("new.few_groups", groups=few["groups"], least=few["least"]))
