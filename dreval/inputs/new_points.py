@@ -151,7 +151,7 @@ def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
     return replace(coordinates, notes=tuple(item.with_values(**values) for item in coordinates.notes))
 
 
-def _of_new_rows(error: InputError, name: str) -> InputError:
+def _of_new_rows(error: InputError, name: str) -> DrevalError:
     """Return an error on a table with a row for each new point, whose text names their data."""
     texts = {part: getattr(error, part).replace("the data", f"`{name}`") for part in ("requirement", "received")}
     return error.altered(**texts)
