@@ -17,9 +17,10 @@ from dreval.geometry.streaming import anchored_spaces
 from dreval.geometry.view import make_view
 from dreval.glossary import TABLE_METRICS
 from dreval.inference.intervals import LEVEL, METHODS, bounded_interval
-from dreval.inputs.data import as_data, check_list_numbers
+from dreval.inputs.data import Data, as_data, check_list_numbers
 from dreval.inputs.neighbor_lists import list_lengths
 from dreval.inputs.variables import align, warn_of_guesses
+from dreval.records.notes import Notes
 from dreval.records.provenance import provenance
 from dreval.records.recall import GraphRecall
 
@@ -133,19 +134,8 @@ def graph_recall(
     root = root_seed(random_state)
     data = as_data(X, metric=metric)
     warn_of_guesses(data.notes, CALLER_NAMES)
-    try:
-        lists = as_data(graph, metric="neighbors")
-    except DrevalError as error:
-        raise error.named({"data": "graph", "use_rep": "graph"}) from error.__cause__ or error
+    table, notes = _matched_lists(graph, data)
     n = data.n
-    if lists.n != n:
-        received = f"a graph of {lists.n} points with {n} rows of X"
-        raise InputError("graph", "must have the points of X", received, "Pass the points that the graph is of.")
-    order, row_notes = align(n, lists.ids, data, "graph", ids_given=lists.ids_given, reserve=lists.reserve)
-    check_list_numbers(lists, None if order is None else np.argsort(order), "graph", "X")
-    table = lists.table if order is None else lists.table[order][:, order]
-    notes = (*(item.named({"data": "graph"}) for item in lists.notes), *row_notes)
-    warn_of_guesses(row_notes, CALLER_NAMES)
     length = int(list_lengths(table).min())
     is_auto = isinstance(n_neighbors, str) and n_neighbors.lower() == "auto"
     k = length if is_auto else check_int(n_neighbors, "n_neighbors", low=1, high=length)
@@ -179,3 +169,19 @@ def graph_recall(
         recipe=provenance(parameters, n=n, p=data.p, random_state=root),
         notes=tuple(item.named({"data": "X"}) for item in (*notes, *data.notes)),
     )
+
+
+def _matched_lists(graph: Any, data: Data) -> tuple[Any, Notes]:
+    """Return the table of ranks of a graph with its points in the order of the data, by row names, and all notes."""
+    try:
+        lists = as_data(graph, metric="neighbors")
+    except DrevalError as error:
+        raise error.named({"data": "graph", "use_rep": "graph"}) from error.__cause__ or error
+    if lists.n != data.n:
+        received = f"a graph of {lists.n} points with {data.n} rows of X"
+        raise InputError("graph", "must have the points of X", received, "Pass the points that the graph is of.")
+    order, row_notes = align(data.n, lists.ids, data, "graph", ids_given=lists.ids_given, reserve=lists.reserve)
+    check_list_numbers(lists, None if order is None else np.argsort(order), "graph", "X")
+    table = lists.table if order is None else lists.table[order][:, order]
+    warn_of_guesses(row_notes, CALLER_NAMES)
+    return table, (*(item.named({"data": "graph"}) for item in lists.notes), *row_notes)
