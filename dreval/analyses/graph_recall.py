@@ -11,15 +11,16 @@ from dreval._check import check_anchors, check_float, check_int, check_one_of
 from dreval._parallel import n_threads
 from dreval._random import root_seed, stream
 from dreval.analyses._analysis import CALLER_NAMES, analysis
-from dreval.errors import InputError
+from dreval.errors import DrevalError, InputError
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.streaming import anchored_spaces
 from dreval.geometry.view import make_view
 from dreval.glossary import TABLE_METRICS
 from dreval.inference.intervals import LEVEL, METHODS, bounded_interval
-from dreval.inputs.data import as_data, lists_of
+from dreval.inputs.data import Data, as_data, check_list_numbers
 from dreval.inputs.neighbor_lists import list_lengths
-from dreval.inputs.variables import warn_of_guesses
+from dreval.inputs.variables import align, warn_of_guesses
+from dreval.records.notes import Notes
 from dreval.records.provenance import provenance
 from dreval.records.recall import GraphRecall
 
@@ -58,7 +59,8 @@ def graph_recall(
         (``obsp["distances"]``, which is also that of AnnData, ``kneighbors_graph``), numbers of neighbors, nearest
         first, (indices, distances), a mapping as of uwot, or a file of one of these.
     X : (n, p) array, DataFrame, sparse matrix, data set or path
-        The points that the graph was computed from, in its order.
+        The points that the graph was computed from, in its order, or with its row names, by which rows are then
+        matched. Numbers of neighbors count the rows of the graph.
     n_neighbors : int or "auto", default "auto"
         Number k of neighbors, at most the length of the shortest list; "auto" is this length.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}, default "euclidean"
@@ -83,7 +85,8 @@ def graph_recall(
     ------
     InputError
         If the graph holds no lists of neighbors (as ``obsp["connectivities"]``), if it has another number of points
-        than X, or if an argument is not valid.
+        than X, other row names, or the same in another order so that its numbers may count the rows of X, or if an
+        argument is not valid.
 
     Warnings
     --------
@@ -131,11 +134,8 @@ def graph_recall(
     root = root_seed(random_state)
     data = as_data(X, metric=metric)
     warn_of_guesses(data.notes, CALLER_NAMES)
-    table, notes = lists_of(graph, "graph")
+    table, notes = _matched_lists(graph, data)
     n = data.n
-    if table.shape[0] != n:
-        received = f"a graph of {table.shape[0]} points with {n} rows of X"
-        raise InputError("graph", "must have the points of X", received, "Pass the points that the graph is of.")
     length = int(list_lengths(table).min())
     is_auto = isinstance(n_neighbors, str) and n_neighbors.lower() == "auto"
     k = length if is_auto else check_int(n_neighbors, "n_neighbors", low=1, high=length)
@@ -169,3 +169,19 @@ def graph_recall(
         recipe=provenance(parameters, n=n, p=data.p, random_state=root),
         notes=tuple(item.named({"data": "X"}) for item in (*notes, *data.notes)),
     )
+
+
+def _matched_lists(graph: Any, data: Data) -> tuple[Any, Notes]:
+    """Return the table of ranks of a graph with its points in the order of the data, by row names, and all notes."""
+    try:
+        lists = as_data(graph, metric="neighbors")
+    except DrevalError as error:
+        raise error.named({"data": "graph", "use_rep": "graph"}) from error.__cause__ or error
+    if lists.n != data.n:
+        received = f"a graph of {lists.n} points with {data.n} rows of X"
+        raise InputError("graph", "must have the points of X", received, "Pass the points that the graph is of.")
+    order, row_notes = align(data.n, lists.ids, data, "graph", ids_given=lists.ids_given, reserve=lists.reserve)
+    check_list_numbers(lists, None if order is None else np.argsort(order), "graph", "X")
+    table = lists.table if order is None else lists.table[order][:, order]
+    warn_of_guesses(row_notes, CALLER_NAMES)
+    return table, (*(item.named({"data": "graph"}) for item in lists.notes), *row_notes)

@@ -341,7 +341,11 @@ def with_option_name(note: Note, options: Any) -> Note:
     if note.code in ("new.coordinates", "new.no_transform"):
         return note.with_values(embedding=f"-e {note.scope}=FILE", way=f"--new {note.scope}=FILE")
     if note.code == "new.no_calibration":
-        remedies = {"new": "--new 0.2", "new_data": "--new-data FILE", "calibration": "them to dreval.out_of_sample"}
+        remedies = {
+            "new": "--new 0.2",
+            "new_data": "--new-data FILE",
+            "calibration": "them in Python, to dreval.out_of_sample",
+        }
         return note.with_values(way=remedies[dict(note.values)["argument"]])
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates" if "ci" in options.parser.flags else "a test over seeds")

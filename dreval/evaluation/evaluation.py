@@ -226,9 +226,10 @@ class Evaluation:
         Array of ``obsm`` of an AnnData object that is used as data, in place of ``X``, as "X_pca"; with
         ``metric="neighbors"`` the key of ``obsp``, by default "distances".
     n_neighbors : int, list of int or "auto"
-        Numbers k of neighbors; a measure gives one row for each, from one pass. "auto" is 15, or below 31 points the
-        largest number below half of them, at least 1, with a note. Rows of a k of half of the points or more say so.
-        From lists of neighbors it is below the length of the shortest one.
+        Numbers k of neighbors; a measure gives one row for each, from one pass. New points use one of them, 15 or the
+        middle one, with a note. "auto" is 15, or below 31 points the largest number below half of them, at least 1,
+        with a note. Rows of a k of half of the points or more say so. From lists of neighbors it is below the length of
+        the shortest one.
     metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "geodesic", "neighbors"}
         Distance in the data space, as ``scipy.spatial.distance`` defines it; that in the embedding is
         ``embedding_metric``.
@@ -250,12 +251,14 @@ class Evaluation:
         numbers of points, (indices, distances) as of pynndescent, faiss, cuML and scikit-learn, a mapping as of uwot, a
         sparse matrix of distances (``kneighbors_graph``, a .npz file), or AnnData with ``obsp["distances"]``
         (``use_rep`` names another key). Entries of -1, the point itself, numbers that count from 1 and lists of unequal
-        lengths are recognized, with a note; ``connectivities`` and similarities of at most 1 are refused, and a note
-        names entries that may be similarities. Measures of up to K neighbors are those of the data (continuity,
-        overlap, Jaccard, the curves of shared neighbors), with an interval where k is below K; ``r_nx_auc`` ends at K.
-        Trustworthiness has no value: its note and the columns ``worst`` and ``best`` bound it. All measures that need
-        distances, coordinates or ranks of other points are missing with that reason, and no method is run. Lists of an
-        approximate search give the values of its neighbors.
+        lengths are recognized, with a note. Numbers count the rows of the lists, from 0 or from 1; where they have
+        neither 0 nor n, points in their own lists decide, or they are refused. Rows of lists are matched by name, too;
+        where the numbers may count the rows of the other table, these are refused. ``connectivities`` and similarities
+        of at most 1 are refused, and a note names entries that may be similarities. Measures of up to K neighbors are
+        those of the data (continuity, overlap, Jaccard, the curves of shared neighbors), with an interval where k is
+        below K; ``r_nx_auc`` ends at K. Trustworthiness has no value: its note and the columns ``worst`` and ``best``
+        bound it. All measures that need distances, coordinates or ranks of other points are missing with that reason,
+        and no method is run. Lists of an approximate search give the values of its neighbors.
         A bundled method that is named and has a ``metric`` gets it (``"classical_mds"``, ``"lsdr"``), unless
         ``with_embedding`` passes another one. The metric is not passed to other methods: bundled ones use Euclidean
         distances of the coordinates, estimators their own setting, callables none; a note on each and the header say
@@ -297,7 +300,8 @@ class Evaluation:
         ``{"umap": model}``. Embeddings in ``obsm`` use the array of ``new_data`` with the same key. A float, as 0.2:
         each method is fitted once more, without this share of the rows, drawn by ``random_state`` (with ``groups``
         whole groups). The left-out rows are the new points, or, with ``new_data``, the calibration of its conformal
-        bounds and p-values. All other values are those of the fit to all rows.
+        bounds and p-values, which groups of new points do not have. The values of new points are those of this fit, all
+        others those of the fit to all rows.
     random_state : int, Generator or None
         Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
         from it, even where an estimator has its own ``random_state``; a note says so. Each random step has its own

@@ -239,10 +239,15 @@ def _records(
         held_out = None if points.data is None else held_out
         k = auto_neighbors(reference.n) if ev.auto_neighbors else number_of_neighbors(ev.n_neighbors)
     check_k(k, reference.n)
-    notes_on_k: Notes = ()
+    notes: Notes = ()
+    if left_out is not None:
+        facts = {"share": len(left_out) / data.n, "out": len(left_out), "rows": data.n, "n": reference.n}
+        notes = (note("new.refit", **facts),)
+    if len(ev.n_neighbors) > 1:
+        notes = (*notes, note("new.one_number", k=k, numbers=tuple(map(str, sorted(ev.n_neighbors)))))
     if k != number_of_neighbors(ev.n_neighbors):
         least = 2 * DEFAULT_NEIGHBORS + 1
-        notes_on_k = (note("neighbors.auto", k=k, n=reference.n, usual=DEFAULT_NEIGHBORS, least=least),)
+        notes = (*notes, note("neighbors.auto", k=k, n=reference.n, usual=DEFAULT_NEIGHBORS, least=least))
     coordinates = {name: compared.new for name, compared in comparisons.items()}
     compared_points = compare_new_points(reference, maps, new, coordinates, k, groups=new.groups, n_jobs=ev.n_jobs)
     calibration: dict[str, Any] = {}
@@ -262,7 +267,7 @@ def _records(
         )
     records = {}
     for name in maps:
-        options = {**settings, "calibration": calibration.get(name), "seed": ev.seed, "notes": notes_on_k}
+        options = {**settings, "calibration": calibration.get(name), "seed": ev.seed, "notes": notes}
         record = new_points_record(reference_views[name], compared_points[name], k, **options)
         values = {"way": "calibration=(X_cal, Y_cal) to dreval.out_of_sample", "argument": "calibration"}
         source = ev.sources[name]
@@ -270,9 +275,9 @@ def _records(
             remedies = {"new": "new=0.2", "new_data": "new_data=X_new"}
             values["argument"] = "new" if points.share is None else "new_data"
             values["way"] = remedies[values["argument"]]
-        by_code = {"new.no_calibration": values, "new.unused_calibration": {"calibration": "The left-out rows are"}}
-        notes = [item.with_values(**by_code.get(item.code, {})) for item in record.notes]
-        records[name] = replace(record, notes=tuple(notes))
+        by_code = {"new.no_calibration": values}
+        record_notes = [item.with_values(**by_code.get(item.code, {})) for item in record.notes]
+        records[name] = replace(record, notes=tuple(record_notes))
     return records
 
 

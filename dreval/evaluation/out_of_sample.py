@@ -44,7 +44,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.new_points import as_new_data, matched_columns, new_coordinates
 from dreval.inputs.source import as_source
 from dreval.inputs.source_kinds import CoordinateSource
-from dreval.inputs.variables import GUESSES, LabelVector
+from dreval.inputs.variables import LabelVector
 from dreval.measures.core import answer
 from dreval.records.frames import coordinates_frame
 from dreval.records.notes import Note, Notes, note
@@ -243,11 +243,12 @@ def out_of_sample(
     if calibration is not None:
         X_cal, Y_cal = _pair(calibration)
         cal = as_new_data(X_cal, reference, "calibration[0]")
-        Y_cal, held_out_notes = read_new_coordinates(Y_cal, cal, source, maps[""].shape[1], "calibration[1]")
+        Y_cal, cal_notes = read_new_coordinates(Y_cal, cal, source, maps[""].shape[1], "calibration[1]")
+        held_out_notes = (*cal.notes, *cal_notes)
         held_out = compare_new_points(reference, maps, cal, {"": Y_cal}, k)[""]
     names = {"data": "X", "embeddings['Y']": "Y"}
     all_notes = [item.named(names) for item in (*reference.notes, *source.notes, *notes)]
-    all_notes += [item for item in (*new.notes, *new_notes, *held_out_notes) if item.code in GUESSES]
+    all_notes += [*new.notes, *new_notes, *held_out_notes]
     if n_neighbors == "auto" and k != DEFAULT_NEIGHBORS:
         least = 2 * DEFAULT_NEIGHBORS + 1
         all_notes.append(note("neighbors.auto", k=k, n=reference.n, usual=DEFAULT_NEIGHBORS, least=least))
@@ -430,7 +431,7 @@ def _notes(reference: View, new: NewPoints, calibration: NewPoints | None, k: in
             yield note("groups.few", groups=count, extent=effective_text(count, effective))
         yield note("new.groups")
         if calibration is not None:
-            yield note("new.unused_calibration", calibration="`calibration` is")
+            yield note("new.unused_calibration")
     elif calibration is None:
         yield note("new.no_calibration", way="calibration=(X_cal, Y_cal)", argument="calibration")
     else:

@@ -14,7 +14,7 @@ import pandas as pd
 from dreval._check import FloatArray, IntArray
 from dreval._check_arrays import EXACT_MAGNITUDE, check_finite, check_magnitude, check_spread
 from dreval.errors import Hint, InputError
-from dreval.inputs.data import MIN_TRANSPOSED, Data, order_distances, transposed
+from dreval.inputs.data import MIN_TRANSPOSED, Data, check_list_numbers, order_distances, transposed
 from dreval.inputs.features import (
     PermutedRows,
     TableSummary,
@@ -106,6 +106,7 @@ def read_coordinates(raw: UnpackedTable, data: Data, argument: str, ids: Any = N
         unused_names=named.unused_names,
         header_hint=hint_on_header(raw, data),
     )
+    check_list_numbers(data, order, argument, "the lists")
     if not raw.selected:
         notes += doubtful_columns(values, labels, summary.spread, raw, data, order, argument, variable_names)
     if order is not None:
@@ -127,6 +128,7 @@ def read_distances(raw: UnpackedTable, data: Data, argument: str, ids: Any = Non
         len(values), named.ids, data, argument,
         ids_given=named.ids_passed, reserve=raw.reserve, unused_names=named.unused_names,
     )  # fmt: skip
+    check_list_numbers(data, order, argument, "the lists")
     values = check_distances(values, argument, "embedding_metric")
     check_magnitude(float(values.max()), argument)
     values = values if order is None else np.ascontiguousarray(values[np.ix_(order, order)])

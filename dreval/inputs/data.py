@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import FloatArray, describe, did_you_mean, nearest_name
+from dreval._check import FloatArray, IntArray, describe, did_you_mean, nearest_name
 from dreval._check_arrays import EXACT_MAGNITUDE, MIN_POINTS, check_finite, check_magnitude, check_spread
 from dreval.errors import InputError, InputWarning, UnknownName, warn
 from dreval.glossary import printable
@@ -120,6 +120,8 @@ class Data:
         Colors of the classes of columns of ``obs``, and of the labels, as "labels".
     embedding_metric : str
         Metric of the embeddings of these data.
+    numbered : bool
+        With ``metric="neighbors"``, whether the lists were a table of numbers, which count its rows.
     """
 
     table: Any
@@ -146,6 +148,7 @@ class Data:
     geodesics: Any = None
     graph_neighbors: int | None = None
     embedding_metric: str = "euclidean"
+    numbered: bool = False
 
     @property
     def n(self) -> int:
@@ -413,6 +416,7 @@ def as_data(
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]
     parts |= {"obs": raw.extra, "palettes": palettes, "network": network}
+    parts["numbered"] = is_lists and (raw.matrix is None or isinstance(raw.matrix, LazyTable))
     return Data(table, sha256, columns, *fields, reserve, metric, batches, types, **parts)
 
 
@@ -695,11 +699,22 @@ def _check_features(
     return table, columns, summary.sha256, [*summary.notes(), *boolean_notes, *direction_notes(table, metric, "data")]
 
 
-def lists_of(value: Any, argument: str) -> tuple[Any, Notes]:
-    """Return the table of ranks of lists of neighbors in any form, also in a file or AnnData, and all notes."""
-    raw = unpack(value, argument, OBSP_PREFIX + DISTANCES_KEY if is_anndata(value) else None, sparse=neighbor_lists)
-    table, _, _, notes = _check_lists(raw, argument)
-    return table, (*raw.notes, *notes)
+def check_list_numbers(lists: Data, rows: IntArray | None, argument: str, other: str) -> None:
+    """Raise unless the numbers in lists of neighbors count the rows of the lists, and not those of a table like them.
+
+    ``rows`` are the row of the table ``other`` for each list, by their names; None for the same order. In two orders
+    the numbers may count the rows of either. Points are not in their own lists, or first in them: where this holds for
+    the rows of the lists, and not for those of the table, the numbers count the lists. Else ``argument`` is refused.
+    """
+    if rows is None or not lists.numbered:
+        return
+    as_passed = not any(item.code == "lists.self_behind" for item in lists.notes)
+    points = np.flatnonzero(rows != np.arange(lists.n))
+    if as_passed and lists.table[points, rows[points]].sum() > 0:
+        return
+    requirement = f"must have its rows in the order of {other}: numbers of neighbors may count the rows of either"
+    hint = "Bring the table whose rows they do not count into the order of the other, as by frame.loc[other.index]."
+    raise InputError(argument, requirement, "the same names in another order", hint)
 
 
 def _check_lists(raw: UnpackedTable, argument: str = "data") -> tuple[Any, None, str, list[Note]]:

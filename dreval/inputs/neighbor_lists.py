@@ -63,14 +63,16 @@ def neighbor_lists(value: Any, argument: str = "data") -> NeighborLists:
     -------
     NeighborLists
         The table of ranks, and notes on what was recognized: the point itself in its list, entries of -1, numbers that
-        count from 1, swapped pairs, lists of unequal lengths, distances that may be similarities, and distances of 0
+        count from 1 (also where neither 0 nor n is among them, by the lists that would hold the point itself), swapped
+        pairs, lists of unequal lengths, distances that may be similarities, and distances of 0
         that may be missing.
 
     Raises
     ------
     InputError
-        Fewer than 4 lists, an empty list, numbers of no point, a neighbor twice in a list, distances that are negative,
-        missing or not ascending, similarities, weights of edges (``connectivities``), or edges without distances.
+        Fewer than 4 lists, an empty list, numbers of no point or that may count from 0 or from 1, a neighbor twice in a
+        list, distances that are negative, missing or not ascending, similarities, weights of edges
+        (``connectivities``), or edges without distances.
 
     Notes
     -----
@@ -175,23 +177,20 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
     _check_numbers(numbers, is_listed, argument)
     notes: list[Note] = []
     points = np.where(is_listed, numbers, -1).astype(np.int64)
-    used = points[is_listed]
-    if len(used) and used.min() >= 1 and used.max() == n:
-        points[is_listed] -= 1
-        notes.append(note("lists.from_one"))
-    elif len(used) and used.max() >= n:
-        row = int(np.argmax((points >= n).any(axis=1)))
-        received = f"the number {int(points[row].max())} in list {row} of {n} lists, counted from 0"
-        hint = "Pass one list for each point, with neighbors among these points."
-        raise InputError(argument, "must name neighbors by their row, from 0 on", received, hint)
+    start, counting = _first_number(points, argument)
+    points[is_listed] -= start
+    notes += counting
     if (row := _repeated_row(points)) >= 0:
         received = f"a point twice in list {row}, counted from 0"
         raise InputError(argument, "must name each neighbor once", received, "Remove repeated neighbors.")
-    if padded := int((~is_listed & (numbers != NO_ENTRY)).any(axis=1).sum()):
-        notes.append(note("lists.padded", lists=padded, n=n))
+    is_empty = ~is_listed & (numbers != NO_ENTRY)
+    entry = " or ".join(f"{value:g}".replace("nan", "NaN") for value in np.unique(numbers[is_empty]))
+    if padded := int(is_empty.any(axis=1).sum()):
+        notes.append(note("lists.padded", lists=padded, n=n, entry=entry))
     if gaps := int((is_listed[:, 1:] & ~is_listed[:, :-1]).any(axis=1).sum()):
-        notes.append(note("lists.gaps", lists=gaps, n=n))
+        notes.append(note("lists.gaps", lists=gaps, n=n, entry=entry))
     is_self = points == np.arange(n)[:, None]
+    is_behind = is_self[:, 1:] if distances is None else is_self[:, 1:] & (distances[:, 1:] > 0)
     is_listed &= ~is_self
     rows, columns = np.nonzero(is_listed)
     if distances is None:
@@ -200,8 +199,43 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
     else:
         _check_ascending(rows, distances[is_listed], argument)
         lists = _ranked(rows, points[rows, columns], distances[is_listed], n)
-    selves = (note("lists.self", lists=int(is_self.sum()), n=n),) if is_self.any() else ()
-    return lists._replace(notes=(*notes, *selves, *lists.notes))
+    if is_self.any():
+        notes.append(note("lists.self", lists=int(is_self.sum()), n=n))
+    if is_behind.any():
+        notes.append(note("lists.self_behind", lists=int(is_behind.sum()), n=n))
+    return lists._replace(notes=(*notes, *lists.notes))
+
+
+def _first_number(points: IntArray, argument: str) -> tuple[int, Notes]:
+    """Return whether the numbers of points (-1 for none) count from 0 or from 1, with a note where it was inferred.
+
+    The number 0 or n decides. Without both, points in their own lists do: no list has the point itself, or most lists
+    begin with it. If this holds for one of the two ways of counting only, it is that one; else an error is raised.
+    """
+    n, least, largest = len(points), int(points[points >= 0].min(initial=len(points))), int(points.max())
+    if largest > n or (largest == n and least == 0):
+        row = int(np.argmax((points >= n).any(axis=1)))
+        received = f"the number {int(points[row].max())} in list {row} of {n} lists, counted from 0"
+        hint = "Pass one list for each point, with neighbors among these points."
+        raise InputError(argument, "must name neighbors by their row, from 0 on", received, hint)
+    if largest == n:
+        return 1, (note("lists.from_one"),)
+    if least == 0 or largest < 0:
+        return 0, ()
+    counts, is_possible = [], []
+    for start in (0, 1):
+        is_self = points == np.arange(n)[:, None] + start
+        counts.append(int(is_self.sum()))
+        is_possible.append(counts[start] == 0 or (2 * counts[start] > n and not is_self[:, 1:].any()))
+    if is_possible[0] != is_possible[1]:
+        start = int(is_possible[1])
+        return start, (note("lists.inferred", start=start, other=1 - start, lists=counts[1 - start]),)
+    received = f"numbers from {least} to {largest} of {n} lists"
+    hint = (
+        "Begin each list with the point itself, which is not counted: numpy.arange(n) where numbers count from 0, and "
+        "numpy.arange(n) + 1 where they count from 1."
+    )
+    raise InputError(argument, "must show whether its numbers count from 0 or from 1", received, hint)
 
 
 def _check_numbers(numbers: FloatArray, is_listed: npt.NDArray[np.bool_], argument: str) -> None:

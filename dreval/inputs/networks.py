@@ -44,7 +44,7 @@ def as_network(matrix: Any, argument: str) -> tuple[Any, Notes]:
     graph : csr_matrix (n, n) of float64
         Both directions of each edge, with sorted indices and without a diagonal.
     notes : tuple of Note
-        If edges are stored in one direction only, and if the entries may be similarities.
+        If edges are stored in one direction only, if all have the same length, and if the entries may be similarities.
 
     Raises
     ------
@@ -92,7 +92,8 @@ def as_network(matrix: Any, argument: str) -> tuple[Any, Notes]:
     graph.sort_indices()
     one_way = int(2 * len(low) - len(np.unique(rows * n + columns)))
     doubts = similarity_notes(graph, argument, REQUIREMENT)
-    return graph, (*((note("geodesic.one_way", count=one_way, edges=len(low)),) if one_way else ()), *doubts)
+    hops = (note("geodesic.hops", length=float(shortest[0])),) if len(shortest) > 1 and np.ptp(shortest) == 0 else ()
+    return graph, (*((note("geodesic.one_way", count=one_way, edges=len(low)),) if one_way else ()), *hops, *doubts)
 
 
 def similarity_notes(graph: Any, argument: str, requirement: str) -> Notes:

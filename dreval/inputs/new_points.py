@@ -12,7 +12,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, describe, nearest_name
 from dreval._check_arrays import EXACT_MAGNITUDE, check_points, check_spread, reorder_columns
-from dreval.errors import DrevalError, Hint, InputError, UnknownName
+from dreval.errors import THE_DATA, DrevalError, Hint, InputError, UnknownName
 from dreval.glossary import TABLE_METRICS
 from dreval.inputs.coordinates import Coordinates, read_coordinates
 from dreval.inputs.data import Data, check_groups, check_no_gaps, extract_variable
@@ -87,12 +87,21 @@ def as_new_points(
         raise InputError("metric", requirement, repr(data.metric), "Choose 'euclidean', or leave new points out.")
     if data.embedding_metric != "euclidean":
         received, hint = repr(data.embedding_metric), "Leave it out, or leave new points out."
+        if data.embedding_metric == "cosine":
+            hint = (
+                "Divide each row of the embedding, and of its new points, by its length, and leave the metric out: the "
+            )
+            hint += "order of Euclidean distances is then that of cosine distances."
         raise InputError("embedding_metric", "must be 'euclidean' with new points", received, hint)
     rows = None if new_data is None else as_new_data(new_data, data, layer=layer, use_rep=use_rep)
     if isinstance(new, Real) and not isinstance(new, bool):
         if not 0.0 < float(new) < 1.0:
             hint = "Pass 0.2 for a fifth of the rows."
             raise InputError("new", "must be a share of the rows, between 0 and 1", describe(new), hint)
+        if rows is not None and rows.groups is not None:
+            requirement = "must not be a share for new points with groups, which have no conformal bounds and p-values"
+            hint = "Leave {new} out: the fit to all rows then embeds the new points."
+            raise InputError("new", requirement, describe(new), hint, new=Hint("new", new))
         return NewPointsInput(rows, share=float(new))
     if new is None:
         return NewPointsInput(rows)
@@ -137,11 +146,9 @@ def new_coordinates(value: Any, argument: str, rows: Data) -> Coordinates:
     try:
         coordinates = read_coordinates(coordinate_table(value, argument, rows, None), rows, argument)
     except InputError as error:
-        texts = {
-            part: getattr(error, part).replace("the data", f"`{rows.name}`") for part in ("requirement", "received")
-        }
-        raise error.altered(**texts) from error.__cause__
-    return replace(coordinates, notes=tuple(item.with_values(data=f"`{rows.name}`") for item in coordinates.notes))
+        raise error.named({THE_DATA: rows.name}) from error.__cause__
+    values = {"data": f"`{rows.name}`", "owner": f"`{rows.name}` has"}
+    return replace(coordinates, notes=tuple(item.with_values(**values) for item in coordinates.notes))
 
 
 def check_new_columns(values: Any, columns: int, argument: str) -> FloatArray:
@@ -286,14 +293,17 @@ def _groups(
         raw, variable = extract_variable(raw, data.groups.name, "groups")
         if variable.series.nunique(dropna=False) == 1:
             return raw, None, (note("new.one_group", argument=argument, column=data.groups.name),)
-        return raw, *_as_groups(variable, rows)
+        return raw, *_as_groups(variable, rows, argument)
     raw, variable = extract_variable(raw, groups, "groups")
-    return raw, *_as_groups(variable, rows)
+    return raw, *_as_groups(variable, rows, argument)
 
 
-def _as_groups(variable: Any, rows: HasRows) -> tuple[LabelVector, Notes]:
+def _as_groups(variable: Any, rows: HasRows, argument: str) -> tuple[LabelVector, Notes]:
     """Return the group of each new point; none may be missing, and there must be two or more."""
-    vector, notes = as_label_vector(variable, rows, "groups")
+    try:
+        vector, notes = as_label_vector(variable, rows, "groups")
+    except InputError as error:
+        raise error.named({THE_DATA: argument}) from error.__cause__
     check_no_gaps(vector, notes, "group")
     check_groups(vector, None)
     return vector, notes
@@ -354,5 +364,5 @@ def _distances(value: Any, data: Data, argument: str, groups: Any) -> Data:
     new = Data(distances, sha256, ids=raw.index, name=argument, metric="precomputed", notes=raw.notes)
     if groups is None:
         return new
-    vector, notes = _as_groups(groups, new)
+    vector, notes = _as_groups(groups, new, argument)
     return replace(new, groups=vector, notes=(*raw.notes, *notes))

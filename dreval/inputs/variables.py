@@ -433,6 +433,7 @@ GUESSES = frozenset(
         *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
         *("source.column", "source.metric_none", "source.metric_kept", "source.stored_too"),
         *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
+        *("lists.inferred", "lists.self_behind", "geodesic.hops"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),
         *("graph.smaller_nearer", "graph.like_similarities"),
     )
@@ -479,7 +480,8 @@ def _one_sided(
     if unused_names is not None:
         return (note("rows.ids_beside", argument=argument, column=unused_names),)
     if data.ids is not None:
-        return (note("rows.data_alone", argument=argument, names="ids" if data.ids_given else "row names"),)
+        names = "ids" if data.ids_given else "row names"
+        return (note("rows.data_alone", argument=argument, owner="The data have", names=names),)
     return ()
 
 

@@ -52,7 +52,7 @@ class GraphRecall(Number, Record):
     >>> X = np.arange(6.0)[:, None]
     >>> result = dreval.graph_recall([[1, 2], [0, 2], [1, 5], [2, 4], [3, 5], [4, 3]], X)
     >>> result
-    The graph holds .917 of the 2 nearest neighbors of a point, on average over all 6 points (chance .400). ...
+    The graph holds 92 % of the 2 nearest neighbors of a point, on average over all 6 points (chance 40 %). ...
     >>> result > 0.9, f"{result:.2f}"
     (True, '0.92')
     """

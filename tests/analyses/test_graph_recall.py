@@ -55,7 +55,8 @@ def test_the_recall_is_that_of_a_naive_twin(points: np.ndarray, metric: str, dat
     length = data.draw(st.integers(1, n - 1))
     lists = np.array([rng.permutation([j for j in range(n) if j != i])[:length] for i in range(n)])
     k = data.draw(st.integers(1, length))
-    result = dreval.graph_recall(lists, points, n_neighbors=k, metric=metric)
+    with_self = np.c_[np.arange(n), lists]  # few lists need not show that they count from 0
+    result = dreval.graph_recall(with_self, points, n_neighbors=k, metric=metric)
     expected = naive_recall(lists, points, {"manhattan": "cityblock"}.get(metric, metric), k)
     np.testing.assert_allclose(result.augment()["recall"], expected, atol=1e-12)
     assert result.value == pytest.approx(expected.mean(), abs=1e-12)
@@ -121,7 +122,7 @@ def test_it_prints_its_value_and_reproduces_itself() -> None:
     result = dreval.graph_recall(damaged(0.2), X, anchors=80, random_state=3)
     text = " ".join(str(result).split())
     assert text.startswith(
-        f"The graph holds .{round(1000 * result.value):d} of the 10 nearest neighbors of a point (95 %"
+        f"The graph holds {round(100 * result.value):d} % of the 10 nearest neighbors of a point (95 %"
     )
     assert "from 80 of 400 points" in text
     assert eval(result.call, {"dreval": dreval, "graph": damaged(0.2), "X": X}).value == result.value
@@ -176,3 +177,32 @@ def test_geodesic_neighbors_are_not_true_neighbors() -> None:
     """The true neighbors are those of a metric of the points."""
     with pytest.raises(UnknownName, match="metric"):
         dreval.graph_recall(TRUE[:, :5], X, metric="geodesic")
+
+
+NAMES = pd.Index([f"p{i}" for i in range(400)])
+SHUFFLED = np.random.default_rng(5).permutation(400)
+
+
+def test_rows_are_matched_by_names() -> None:
+    """Lists count the rows of their own table, in which order the points may be; a sparse graph has names of cells."""
+    lists, named = pd.DataFrame(damaged(0.2), index=NAMES), pd.DataFrame(X, index=NAMES)
+    expected = dreval.graph_recall(damaged(0.2), X)
+    result = dreval.graph_recall(lists, named.iloc[SHUFFLED])
+    assert result.value == expected.value < 1
+    assert result.augment().set_index("id")["recall"].loc[NAMES].tolist() == expected.augment()["recall"].tolist()
+    assert "rows.matched" in [note.code for note in result.notes]
+    cells = SimpleNamespace(
+        X=X, obs=pd.DataFrame(index=NAMES), obsm={}, obsp={"distances": kneighbors_graph(X, 10, mode="distance")},
+        obs_names=NAMES, var_names=None, layers={}, uns={},
+    )  # fmt: skip
+    assert dreval.graph_recall(cells, named.iloc[SHUFFLED]).value == 1.0
+
+
+def test_numbers_that_may_count_the_rows_of_the_points_are_refused() -> None:
+    """Lists whose rows were reordered, but not their numbers, are refused, and so are other names."""
+    lists, named = pd.DataFrame(TRUE[:, :10], index=NAMES), pd.DataFrame(X, index=NAMES)
+    with pytest.raises(InputError, match="`graph` must have its rows in the order of X"):
+        dreval.graph_recall(lists.iloc[SHUFFLED], named)
+    assert dreval.graph_recall(lists.iloc[SHUFFLED].loc[named.index], named).value == 1.0
+    with pytest.raises(InputError, match="graph"):
+        dreval.graph_recall(lists, named.rename(index={"p0": "q0"}))

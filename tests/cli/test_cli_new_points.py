@@ -31,7 +31,8 @@ def test_values_are_those_of_the_function(run: Any) -> None:
     command = ("evaluate", "cells.csv", *EVALUATE[2:], *options, "--new-data", "query.csv", "--new", "umap=new.csv")
     code, text, _ = run(*command, "--save", "r.dreval")
     assert code == 0
-    assert "Of the 5 nearest points of each of 12 new points, umap keeps" in " ".join(text.split())
+    assert "For 12 new points (k = 5), umap has continuity" in " ".join(text.split())
+    assert "needs held-out points: pass them in Python, to dreval.out_of_sample or --new 0.2." in " ".join(text.split())
     results, expected = dreval.load_results("r.dreval"), dreval.out_of_sample(X, Y, NEW, Y_NEW, n_neighbors=5)
     pd.testing.assert_frame_equal(results["umap"].out_of_sample.table, expected.table)
     assert results["pca"].out_of_sample.points["id"].tolist() == [f"q{i}" for i in range(12)]
@@ -46,7 +47,8 @@ def test_a_share_of_the_rows(run: Any) -> None:
     code, text, _ = run(*EVALUATE, "-e", "pca", "--measures", "continuity", "--ci", "none", "--new", "0.3")
     words = " ".join(text.split())
     assert code == 0
-    assert "each of 12 new points, pca keeps" in words
+    assert "For 12 new points (k = 5), pca has continuity" in words
+    assert "Fitted without 30 % of the rows: the reference points are the other 28." in words
     assert "umap: No rows are left out as new points: coordinates only" in words
 
 

@@ -190,6 +190,8 @@ PRINTED: dict[str, tuple[Any, str]] = {
     "padded": (SHORT, "1 of 60 lists of neighbors have entries without a neighbor (-1)"),
     "unequal": (SHORT, "k is at most 6, the length of the shortest one, also if it is the only one"),
     "gap": (SHORT[:, ::-1], "read as one place nearer"),
+    "self behind": (np.c_[ORDER[:, :8], np.where(np.arange(60) < 3, np.arange(60), ORDER[:, 8])], "not in first place"),
+    "NaN": (np.where(SHORT == -1, np.nan, SHORT), "without a neighbor (NaN)"),
     "self": (np.c_[np.arange(60), ORDER[:, :8]], "60 of 60 lists of neighbors hold the point itself"),
     "from 1": (ORDER[:, :9] + 1, "The neighbors are counted from 1"),
     "swapped": ((np.sort(DISTANCES, axis=1)[:, :9], ORDER[:, :9]), "The pair was read as (distances, indices)"),
@@ -202,6 +204,29 @@ def test_guesses_on_lists_are_printed(case: str) -> None:
     data, text = PRINTED[case]
     results = dreval.Evaluation(data, {"e": Y}, metric="neighbors", random_state=0).run("continuity", None, None)
     assert text in " ".join(str(results).split())
+
+
+def test_lists_in_another_order_than_the_map_are_matched_or_refused() -> None:
+    """By names, where the numbers can only count the rows of the lists; refused where they may count those of the map.
+
+    The same for the distances of an embedding.
+    """
+    names = pd.Index([f"p{i}" for i in range(60)])
+    order = np.random.default_rng(2).permutation(60)
+    lists, named = pd.DataFrame(ORDER[:, :9], index=names), pd.DataFrame(Y, index=names)
+    expected = dreval.continuity(ORDER[:, :9], Y, 5, metric="neighbors")
+    assert dreval.continuity(lists, named.iloc[order], 5, metric="neighbors") == expected
+    shuffled = lists.iloc[order]
+    with pytest.raises(InputError, match="`Y` must have its rows in the order of the lists"):
+        dreval.continuity(shuffled, named, 5, metric="neighbors")
+    assert dreval.continuity(shuffled.loc[named.index], named, 5, metric="neighbors") == expected
+    first = pd.DataFrame(np.c_[np.arange(60), ORDER[:, :9]], index=names)
+    assert dreval.continuity(first, named.iloc[order], 5, metric="neighbors") == expected
+    distances = pd.DataFrame(cdist(Y, Y), index=names, columns=names).iloc[order, order]
+    options = {"metric": "neighbors", "embedding_metric": "precomputed"}
+    assert dreval.continuity(lists, distances, 5, **options) == expected
+    with pytest.raises(InputError, match="in the order of the lists"):
+        dreval.Evaluation(shuffled, {"e": distances.loc[names, names]}, **options).run("continuity", None, None)
 
 
 def test_functions_warn_of_guesses_on_lists() -> None:

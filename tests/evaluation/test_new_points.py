@@ -198,6 +198,13 @@ def test_whole_groups_are_left_out() -> None:
     assert np.bincount(groups[ids], minlength=15).tolist() == [6 * (g in groups[ids]) for g in range(15)]
 
 
+def test_groups_of_another_length_name_the_new_points() -> None:
+    """The points that are meant are the new ones, not those of the data."""
+    for data, new, metric in ((X, NEW, "euclidean"), (cdist(X, X), cdist(NEW, X), "precomputed")):
+        with pytest.raises(InputError, match="`groups` must have one row per point of `X_new`: got 19 rows for 20"):
+            dreval.out_of_sample(data, Y, new, Y_NEW, groups=["a"] * 19, metric=metric)
+
+
 def test_groups_of_new_data_are_the_column_of_the_same_name() -> None:
     donors, donors_new = np.repeat(list("abcdefghi"), 10), np.repeat(list("vwxyz"), 4)
     data, new = X.assign(donor=donors), NEW.assign(donor=donors_new)
@@ -273,6 +280,10 @@ def test_anchors_are_a_note_of_the_record() -> None:
 def test_number_of_neighbors_is_that_of_the_first_table(n_neighbors: Any, k: int) -> None:
     record = evaluate(X, Y, "stress", n_neighbors=n_neighbors, new_data=NEW, new=Y_NEW)["embedding"].out_of_sample
     assert_same(record, by_hand(n_neighbors=k))
+    texts = [str(note) for note in record.notes if note.code == "new.one_number"]
+    numbers = {"[5, 15, 30]": "5, 15 and 30", "[4, 8, 12]": "4, 8 and 12"}.get(str(n_neighbors))
+    expected = f"New points are compared with k = {k} alone, not with each of {numbers} neighbors."
+    assert texts == ([expected] if numbers else [])
 
 
 @given(st.permutations(range(20)), st.permutations(COLUMNS), st.booleans())
@@ -447,9 +458,49 @@ def test_a_share_of_few_groups_says_what_is_missing(tmp_path: Path) -> None:
     results = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor")
     page = " ".join(results.report(tmp_path / "page.html").read_text().split())
     assert "There is no interval: the new points are of 2 groups, and at least 5 are needed." in page
-    both = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=query)["pca"].out_of_sample
-    texts = [str(note) for note in both.notes if note.code == "new.unused_calibration"]
-    assert texts == ["The left-out rows are not used, since there are groups."]
+    with pytest.raises(InputError, match="`new` must not be a share for new points with groups"):
+        dreval.Evaluation(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=query)
+    alone = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=NEW)["pca"].out_of_sample
+    assert alone.has_conformal
+
+
+def test_the_print_says_that_left_out_rows_are_not_fitted() -> None:
+    """The reference points are those of the further fit: in the short form, in the record and in its note."""
+    results = evaluate(X, {"pca": "pca"}, "neighborhood_overlap", new=0.3, new_data=NEW)
+    record = results["pca"].out_of_sample
+    sentence = "Fitted without 30 % of the rows: the reference points are the other 63."
+    for text in (str(results), str(record), str(results.summary(full=True))):
+        assert sentence in " ".join(text.split())
+    assert record.recipe["n"] == 63
+    assert "without 27 of 90 rows: the reference points are the other 63" in " ".join(map(str, record.notes))
+    assert "['pca'].out_of_sample.augment()" in " ".join(str(results).split())
+    whole = evaluate(X, {"pca": "pca"}, "neighborhood_overlap", new_data=NEW)
+    assert "Fitted without" not in str(whole)
+    assert "needs held-out points: pass new=0.2." in " ".join(str(whole).split())
+
+
+def test_the_print_has_the_measures_of_the_run() -> None:
+    """Trustworthiness and continuity alone: their values of new points, and not the overlap."""
+    results = evaluate(X, {"pca": "pca"}, ["trustworthiness", "continuity"], new_data=NEW)
+    table = results["pca"].out_of_sample.table.set_index("measure")
+    values = [
+        f"{name} {table.loc[name, 'value']:.3f} (fitted points {table.loc[name, 'in_sample']:.3f})".replace(" 0.", " .")
+        for name in ("trustworthiness", "continuity")
+    ]
+    short = " ".join(str(results).split())
+    assert f"For 20 new points (k = 15), pca has {' and '.join(values)}." in short
+    assert "keeps" not in short
+
+
+def test_cosine_distances_on_the_map_have_their_cure() -> None:
+    """Rows of length 1 have Euclidean distances in the order of cosine distances."""
+    with pytest.raises(InputError, match="Divide each row of the embedding, and of its new points, by its length"):
+        dreval.Evaluation(X, {"e": Y}, new_data=NEW, new={"e": Y_NEW}, embedding_metric="cosine")
+    unit, unit_new = (part / np.linalg.norm(part, axis=1, keepdims=True) for part in (Y, Y_NEW))
+    record = dreval.out_of_sample(X, unit, NEW, unit_new, n_neighbors=10)
+    nearest = [np.argsort(d, axis=1)[:, :10] for d in (cdist(NEW, X), cdist(Y_NEW, Y, "cosine"))]
+    expected = np.mean([len({*a} & {*b}) / 10 for a, b in zip(*nearest, strict=True)])
+    assert record.of("neighborhood_overlap")["value"] == pytest.approx(expected, abs=1e-12)
 
 
 def test_new_points_with_names_of_the_data_are_noted() -> None:

@@ -480,6 +480,20 @@ def test_bad_input_is_refused_by_the_name_of_its_argument(name):
     assert caught.value.hint
 
 
+def test_coordinates_without_names_are_matched_by_position_with_a_note():
+    """As in an evaluation: data of new points, or of a calibration, with row names, and coordinates without."""
+    (X, Y), (X_new, Y_new), (X_cal, Y_cal) = example(60, 30, 30)
+    named = pd.DataFrame(X_new, index=[f"q{i}" for i in range(30)])
+    named_cal = pd.DataFrame(X_cal, index=[f"c{i}" for i in range(30)])
+    record = dreval.out_of_sample(X, Y, named, Y_new, calibration=(named_cal, Y_cal), random_state=0)
+    sentence = "`{}` has row names and `{}` has none: rows were matched by position."
+    listed = [str(note) for note in record.notes if note.code == "rows.data_alone"]
+    assert listed == [sentence.format("X_new", "Y_new"), sentence.format("calibration[0]", "calibration[1]")]
+    evaluation = dreval.Evaluation(X, {"e": Y}, new_data=named, new={"e": Y_new}, random_state=0)
+    notes = evaluation.run("continuity", None, None).notes["text"].tolist()
+    assert "e: " + sentence.format("new_data", "new['e']") in notes
+
+
 def test_other_ids_are_refused():
     """New points whose coordinates have other names than their data."""
     data = pd.DataFrame(X1, index=[f"q{i}" for i in range(10)])

@@ -86,6 +86,14 @@ def test_paths_are_those_of_a_naive_twin(n: int, data: st.DataObject) -> None:
     assert [(note.code, dict(note.values)["count"]) for note in notes] == [("geodesic.one_way", len(edges))]
 
 
+def test_paths_of_equal_edges_are_noted() -> None:
+    """A graph of zeros and ones, as of kneighbors_graph without mode="distance", has numbers of edges for lengths."""
+    for length in (1.0, 2.0):
+        graph = coo_array((np.full(5, length), (np.arange(5), np.arange(1, 6))), shape=(6, 6))
+        with pytest.warns(dreval.errors.InputWarning, match=f"All edges have the length {length:g}"):
+            dreval.continuity(graph, np.arange(6.0)[:, None] ** 2, 2, metric="geodesic")
+
+
 def test_every_measure_reads_the_paths() -> None:
     """The value of each measure of neighbors, ranks and pairs is that of the full matrix of path lengths."""
     compared = 0

@@ -92,11 +92,16 @@ def test_equal_distances_share_the_first_rank(data: st.DataObject) -> None:
     points = data.draw(st.lists(st.tuples(*[st.integers(0, 2)] * 2), min_size=6, max_size=12).map(np.array))
     k = data.draw(st.integers(1, len(points) - 1))
     indices, distances = searched(points, k)
-    expected = twin(indices, distances)
-    assert np.array_equal(neighbor_lists((indices, distances)).table.toarray(), expected)
+    expected, n = twin(indices, distances), len(points)
+    first = np.arange(n), np.zeros(n)  # the points themselves: few short lists need not show that they count from 0
+    assert np.array_equal(
+        neighbor_lists((np.c_[first[0], indices], np.c_[first[1], distances])).table.toarray(), expected
+    )
     order = np.lexsort((-indices, distances), axis=1)
     swapped = np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)
-    assert np.array_equal(neighbor_lists(swapped).table.toarray(), expected)
+    assert np.array_equal(
+        neighbor_lists((np.c_[first[0], swapped[0]], np.c_[first[1], swapped[1]])).table.toarray(), expected
+    )
 
 
 def test_lists_of_unequal_lengths() -> None:
@@ -109,8 +114,49 @@ def test_lists_of_unequal_lengths() -> None:
     partly = INDICES.copy()
     partly[4, 2] = 4
     lists = neighbor_lists(partly)
-    assert [note.code for note in lists.notes] == ["lists.self", "lists.unequal"]
+    assert [note.code for note in lists.notes] == ["lists.self", "lists.self_behind", "lists.unequal"]
     assert lists.table[[4]].toarray().ravel()[INDICES[4, 3]] == 3  # one place nearer without the point itself
+
+
+def without_number(place: int, k: int = 5) -> tuple[Any, Any]:
+    """Return lists of 40 points, and their distances, in which the point at a place is in no other list."""
+    points = np.random.default_rng(3).normal(size=(40, 4))
+    points[place] += 50
+    return searched(points, k)
+
+
+@pytest.mark.parametrize(("place", "start"), [(0, 0), (39, 1)])
+@pytest.mark.parametrize("form", ["indices", "pair"])
+def test_lists_without_0_and_n_count_by_the_points_in_their_own_lists(place: int, start: int, form: str) -> None:
+    """Of lists without the points themselves, as of dbscan in R, only the right way of counting has none in its own."""
+    indices, distances = without_number(place)
+    numbers = indices + start
+    assert 1 <= numbers.min() <= numbers.max() <= 39
+    lists = neighbor_lists(numbers if form == "indices" else (numbers, distances))
+    assert np.array_equal(lists.table.toarray(), twin(indices, distances))
+    selves = sum(i + 1 - start in row for i, row in enumerate(numbers.tolist()))
+    values = {"start": start, "other": 1 - start, "lists": selves}
+    assert [(note.code, dict(note.values)) for note in lists.notes] == [("lists.inferred", values)]
+
+
+def test_lists_that_may_count_from_0_or_from_1_are_refused() -> None:
+    """Where neither way of counting has a point in its own list, the error says how the lists can show it."""
+    numbers = np.array([[2, 5], [5, 4], [5, 4], [1, 5], [1, 2], [2, 1], [1, 2]])
+    with pytest.raises(InputError, match="from 0 or from 1") as error:
+        neighbor_lists(numbers)
+    assert "numpy.arange(n) + 1" in error.value.hint
+    for start in (0, 1):
+        lists = neighbor_lists(np.c_[np.arange(7) + start, numbers])
+        assert np.array_equal(lists.table.toarray(), twin(numbers - start))
+
+
+def test_points_first_in_most_lists_count_from_0() -> None:
+    """An approximate search that misses one of the points: the others begin their lists, by one way of counting."""
+    indices, _ = without_number(0, 12)
+    lists = np.c_[np.arange(40), indices].astype(float)
+    lists[0, 0] = np.nan
+    assert np.nanmin(lists) == 1
+    assert dict(neighbor_lists(lists).notes[0].values)["start"] == 0
 
 
 def test_hamming_distances_before_indices() -> None:
@@ -194,9 +240,11 @@ def test_a_gap_in_a_list_is_noted() -> None:
     assert lists.table[[3]].toarray().ravel()[INDICES[3, 3]] == 3
     assert [note.code for note in lists.notes] == ["lists.padded", "lists.gaps", "lists.unequal"]
     assert [note.code for note in neighbor_lists(end).notes] == ["lists.padded", "lists.unequal"]
-    assert [
-        note.code for note in neighbor_lists([row[: 3 + (i > 5)] for i, row in enumerate(INDICES.tolist())]).notes
-    ] == ["lists.unequal"]
+    short = neighbor_lists([row[: 3 + (i > 5)] for i, row in enumerate(INDICES.tolist())])
+    assert [note.code for note in short.notes] == ["lists.inferred", "lists.unequal"]
+    gap = INDICES.astype(float)
+    gap[3, 2], gap[5, 1] = np.nan, -1
+    assert {dict(note.values)["entry"] for note in neighbor_lists(gap).notes[:2]} == {"-1 or NaN"}
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0])

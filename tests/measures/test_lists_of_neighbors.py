@@ -31,6 +31,11 @@ def full_lists(points: Any) -> tuple[Any, Any]:
     return indices, np.take_along_axis(D, indices, axis=1)
 
 
+def with_points(lists: Any) -> list[list[int]]:
+    """Return lists that begin with the point itself: few short lists need not show that their numbers count from 0."""
+    return [[i, *map(int, row)] for i, row in enumerate(lists)]
+
+
 def places(draw: Any, n: int, d: int, largest: int) -> Any:
     """Draw n points with integer coordinates, not all equal; small ``largest`` gives many equal distances."""
     points = draw(st.lists(st.tuples(*[st.integers(0, largest)] * d), min_size=n, max_size=n).map(np.array))
@@ -71,7 +76,7 @@ def test_shorter_lists_give_the_numbers_of_the_data(data: st.DataObject) -> None
     K = data.draw(st.integers(1, n - 2))
     k = data.draw(st.integers(1, K))
     indices, distances = full_lists(X)
-    short = indices[:, :K], distances[:, :K]
+    short = with_points(indices[:, :K]), np.c_[np.zeros(n), distances[:, :K]]
     for name in POINTWISE:
         expected = values(name, X, Y, n_neighbors=k)
         assert np.array_equal(values(name, short, Y, n_neighbors=k, metric="neighbors"), expected), name
@@ -106,7 +111,7 @@ def test_numbers_agree_with_a_naive_twin(data: st.DataObject) -> None:
         "mrre_missing": np.mean(errors) / norm,
     }
     for name, value in expected.items():
-        result = getattr(dreval, name)([row.tolist() for row in lists], Y, n_neighbors=k, metric="neighbors")
+        result = getattr(dreval, name)(with_points(lists), Y, n_neighbors=k, metric="neighbors")
         assert math.isclose(result, value, rel_tol=0, abs_tol=1e-12), name
 
 
@@ -131,7 +136,7 @@ def test_bounds_of_trustworthiness_are_attained(data: st.DataObject) -> None:
     Y = rng.normal(size=(n, 2))
     lists = [rng.permutation([j for j in range(n) if j != i])[: K + int(rng.integers(0, 2))].tolist() for i in range(n)]
     options: dict[str, Any] = {"n_neighbors": k, "metric": "neighbors"}
-    bounds = dreval.trustworthiness(lists, Y, ties="bounds", **options)
+    bounds = dreval.trustworthiness(with_points(lists), Y, ties="bounds", **options)
     ends = {best: dreval.trustworthiness(completed(lists, Y, k, best), Y, **options) for best in (False, True)}
     assert (bounds["worst"], bounds["best"]) == (ends[False], ends[True])
     anything = [
@@ -143,7 +148,7 @@ def test_bounds_of_trustworthiness_are_attained(data: st.DataObject) -> None:
     else:
         assert math.isnan(bounds["value"])
         with pytest.raises(UndefinedMeasure, match="ties='bounds'"):
-            dreval.trustworthiness(lists, Y, **options)
+            dreval.trustworthiness(with_points(lists), Y, **options)
 
 
 def orders(n: int, lists: Any) -> Iterator[Any]:
@@ -187,7 +192,9 @@ def test_one_symmetric_dissimilarity_attains_the_bound_where_its_orders_have_no_
         groups = [row[:1], *([j for j in row[1:] if (j in near[i]) == first] for first in (best, not best))]
         for early, late in ((groups[0], groups[1] + groups[2]), (groups[1], groups[2])):
             required |= {(frozenset((i, a)), frozenset((i, b))) for a in early for b in late}
-    bound = dreval.trustworthiness(lists, Y, 1, ties="bounds", metric="neighbors")["best" if best else "worst"]
+    bound = dreval.trustworthiness(with_points(lists), Y, 1, ties="bounds", metric="neighbors")[
+        "best" if best else "worst"
+    ]
     sums = [dreval.trustworthiness(matrix, Y, 1, metric="precomputed") for matrix in orders(n, lists)]
     extreme = max(sums) if best else min(sums)
     assert math.isclose(extreme, bound, abs_tol=1e-12) == is_acyclic(required)

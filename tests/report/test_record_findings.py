@@ -343,6 +343,12 @@ CASES: dict[str, Case] = {
         lambda: out_of_sample.out_of_sample_findings(new_points(m=9, p=[], bound=math.nan)),
         [9, 62, 15, 90, 58, 66, 10, 70, 20, 19],
     ),
+    "new points of a further fit": (
+        lambda: out_of_sample.out_of_sample_findings(
+            replace(new_points(), notes=(note("new.refit", share=0.25, out=30, rows=120, n=90),))
+        ),
+        [40, 62, 15, 90, 58, 66, 10, 70, 25],
+    ),
     "new points of few groups": (
         lambda: out_of_sample.out_of_sample_findings(
             replace(new_points(), notes=(note("interval.few_groups", of="interval", groups=3, extent="", least=5),))
@@ -351,8 +357,8 @@ CASES: dict[str, Case] = {
     ),
     "dimension": (lambda: small.intrinsic_dimension_findings(dimension(0.1)), [2.345, 2.1, 2.6, 4]),
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),
-    "recall": (lambda: small.graph_recall_findings(recall(2)), [0.75, 5, 0.7, 0.8, 2, 40, 0.125, 50]),
-    "recall of all": (lambda: small.graph_recall_findings(recall(40)), [0.75, 5, 40, 0.125, 50]),
+    "recall": (lambda: small.graph_recall_findings(recall(2)), [75, 5, 70, 80, 2, 40, 12.5, 50]),
+    "recall of all": (lambda: small.graph_recall_findings(recall(40)), [75, 5, 40, 12.5, 50]),
     "perplexity": (lambda: small.perplexity_findings(perplexities(3.0, 2.0)), [20, 2.0, 1.5, 2.5, 10, 3.0]),
     "perplexity alone": (lambda: small.perplexity_findings(perplexities(3.0, 2.0, half=math.nan)), [20, 2.0]),
     "no perplexity": (lambda: small.perplexity_findings(perplexities(math.nan, math.nan)), []),

@@ -134,7 +134,7 @@ def _short_document(
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    after += new_points_text(results)
+    after += new_points_text(results, shell)
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)

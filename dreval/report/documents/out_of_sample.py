@@ -20,7 +20,7 @@ from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import count_noun, format_fixed, join_and, percent, without_zero
-from dreval.report.result_view import make_column
+from dreval.report.result_view import make_column, measure_phrase
 
 TITLE = "New points on a map"
 # Titles that fit into the table; those of the cards are longer.
@@ -61,6 +61,7 @@ def out_of_sample_findings(record: OutOfSample) -> list[Finding]:
     numbers |= {"value": overlap["value"], "chance": overlap["chance"], "in_sample": overlap["in_sample"]}
     numbers |= {"low": overlap["conf_low"], "high": overlap["conf_high"]}
     findings = [record_finding("new.no_interval" if math.isnan(overlap["conf_low"]) else "new.kept", **numbers)]
+    findings += [record_finding("new.refit", **dict(item.values)) for item in record.notes if item.code == "new.refit"]
     few = next((dict(item.values) for item in record.notes if item.code == "interval.few_groups"), None)
     if few is not None:
         findings.append(record_finding("new.few_groups", groups=few["groups"], least=few["least"]))
@@ -161,16 +162,39 @@ def new_points_lines(results: Results, name_text: Callable[[str], str] = str) ->
     return lines
 
 
-def new_points_text(results: Results) -> list[str]:
-    """Return how many neighbors of new points each map keeps, in one sentence, and how many are flagged."""
-    parts = []
-    for name, record in results._out_of_sample.items():
-        overlap, count = record.of("neighborhood_overlap"), int(record.flagged.sum())
-        flagged = f", {format_number(count)} flagged" if count else ""
-        parts.append(
-            f"{name} keeps {percent(overlap['value'])} % (fitted points {percent(overlap['in_sample'])} %{flagged})"
-        )
-    if not parts:
+def new_points_text(results: Results, shell: bool) -> list[str]:
+    """Return what each map keeps of the neighbors of new points, by measures of the run, and which points are flagged.
+
+    The overlap stands for all measures, unless only others of new points were run.
+    """
+    records = results._out_of_sample
+    if not records:
         return []
+    record, parts = next(iter(records.values())), []
     m, k = len(record), record.recipe["parameters"]["n_neighbors"]
-    return [f"Of the {k} nearest points of {'each of ' * (m > 1)}{count_noun(m, 'new point')}, {join_and(parts)}."]
+    measures = [name for name in record.table["measure"] if name in set(results.table["measure"])]
+    is_overlap = not measures or "neighborhood_overlap" in measures
+    for name, each in records.items():
+        flagged = f", {format_number(int(each.flagged.sum()))} flagged" if each.flagged.any() else ""
+        if is_overlap:
+            row = each.of("neighborhood_overlap")
+            parts.append(
+                f"{name} keeps {percent(row['value'])} % (fitted points {percent(row['in_sample'])} %{flagged})"
+            )
+            continue
+        values = []
+        for measure in measures[:2]:
+            numbers = (without_zero(format_fixed(each.of(measure)[part], 3)) for part in ("value", "in_sample"))
+            values.append(f"{measure_phrase(measure)} {' (fitted points '.join(numbers)}")
+        parts.append(f"{name} has {join_and([f'{text})' for text in values])}{flagged}")
+    points = f"{'each of ' * (m > 1 and is_overlap)}{count_noun(m, 'new point')}"
+    sentences = [f"Of the {k} nearest points of {points}" if is_overlap else f"For {points} (k = {k})"]
+    sentences = [f"{sentences[0]}, {join_and(parts) if is_overlap else '; '.join(parts)}."]
+    notes = dict.fromkeys(item for each in records.values() for item in each.notes)
+    sentences += [record_finding("new.refit", **dict(item.values)).text for item in notes if item.code == "new.refit"]
+    if ways := [str(dict(item.values)["way"]) for item in notes if item.code == "new.no_calibration"]:
+        sentences.append(f"Which of them do not belong needs held-out points: pass {' or '.join(ways)}.")
+    elif record.has_conformal:
+        where = "a file beside that of --table FILE" if shell else f"[{next(iter(records))!r}].out_of_sample.augment()"
+        sentences.append(f"Which points are flagged, and their p, are in {where}.")
+    return [" ".join(sentences)]
