@@ -282,7 +282,7 @@ def attribute_error(thing: object, name: str, expression: str = "") -> Attribute
     kind = thing if isinstance(thing, type) else type(thing)
     subject = f"type object {kind.__name__!r}" if kind is thing else f"{kind.__name__!r} object"
     absent = f"{subject} has no attribute {name!r}"
-    purposes = [purpose for method, purpose in ELSEWHERE.get(name, ()) if hasattr(kind, method)]
+    purposes = [purpose for method, purpose in ELSEWHERE.get(name, ()) if method in dir(kind)]
     for purpose in [expression] * bool(expression) + purposes:
         return AttributeError(f"{absent}. Use {purpose}", name=name)
     public = [] if name.startswith("_") else [attribute for attribute in dir(thing) if attribute[0] != "_"]

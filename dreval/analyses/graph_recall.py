@@ -176,7 +176,7 @@ def _matched_lists(graph: Any, data: Data) -> tuple[Any, Notes]:
     try:
         lists = as_data(graph, metric="neighbors")
     except DrevalError as error:
-        raise error.named({"data": "graph", "use_rep": "graph"}) from error.__cause__ or error
+        raise error.named({"data": "graph", "use_rep": "graph"}) from error.__cause__
     if lists.n != data.n:
         received = f"a graph of {lists.n} points with {data.n} rows of X"
         raise InputError("graph", "must have the points of X", received, "Pass the points that the graph is of.")

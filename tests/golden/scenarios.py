@@ -22,6 +22,7 @@ import pandas as pd
 from golden.entries import Entries, Rows
 from measure_calls import call_measure
 from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
 from threadpoolctl import threadpool_limits
 
 import dreval
@@ -624,6 +625,8 @@ def local_stretch(entries: Entries) -> None:
     new, held_out = (X[50:65], X[50:65, :2]), (X[65:], X[65:, :2])
     points = dreval.out_of_sample(X[:50], X[:50, :2], *new, calibration=held_out, random_state=0)
     entries.record(points, "out_of_sample")
+    approximate = kneighbors_graph(X.round(), 6, mode="distance")
+    entries.record(dreval.graph_recall(approximate, X, anchors=40, random_state=0), "graph_recall")
 
 
 @scenario()
