@@ -153,7 +153,7 @@ class StoreOnce(argparse.Action):
 
     def __call__(self, parser: Any, namespace: Any, values: Any, option_string: Any = None) -> None:
         if self.option_strings and getattr(namespace, self.dest, self.default) is not self.default:
-            raise argparse.ArgumentError(self, "must be written once, with several values separated by commas")
+            raise argparse.ArgumentError(self, "must be written once")
         setattr(namespace, self.dest, values)
 
 

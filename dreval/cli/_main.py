@@ -22,6 +22,7 @@ from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval._check import did_you_mean, nearest_name
+from dreval.cli._arguments import StoreOnce
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, with_option_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
@@ -37,6 +38,7 @@ class CommandParser(argparse.ArgumentParser):
     def __init__(self, *arguments: Any, **settings: Any) -> None:
         settings.setdefault("formatter_class", _Formatter)
         super().__init__(*arguments, **{**settings, "allow_abbrev": False})
+        self.register("action", None, StoreOnce)
         self.set_defaults(parser=self)
 
     def error(self, message: str) -> NoReturn:

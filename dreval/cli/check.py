@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import DATA, StoreOnce, add_arguments, margins, names
+from dreval.cli._arguments import DATA, add_arguments, margins, names
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import (
     Printer,
@@ -62,7 +62,6 @@ SEED = 0  # a gate gives the same verdict whenever it is repeated
 def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("check", _check, "Fail if a new embedding is worse than an old one by more than a margin.", EPILOG)
-    parser.register("action", None, StoreOnce)  # a gate must not lose a margin
     source = "a file of coordinates (of its columns x and y: file.csv:x,y), a bundled method, or a key of obsm"
     parser.add_argument("new", help=f"the new embedding: {source}")
     required = parser.add_argument_group("required options")

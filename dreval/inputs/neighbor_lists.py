@@ -209,8 +209,8 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
 def _first_number(points: IntArray, argument: str) -> tuple[int, Notes]:
     """Return whether the numbers of points (-1 for none) count from 0 or from 1, with a note where it was inferred.
 
-    The number 0 or n decides. Without both, points in their own lists do: no list has the point itself, or most lists
-    begin with it. If this holds for one of the two ways of counting only, it is that one; else an error is raised.
+    The number 0 or n decides. Without both, points in their own lists do: a list can have the point itself only in
+    first place. If this holds for one of the two ways of counting alone, it is that one; else an error is raised.
     """
     n, least, largest = len(points), int(points[points >= 0].min(initial=len(points))), int(points.max())
     if largest > n or (largest == n and least == 0):
@@ -222,14 +222,10 @@ def _first_number(points: IntArray, argument: str) -> tuple[int, Notes]:
         return 1, (note("lists.from_one"),)
     if least == 0 or largest < 0:
         return 0, ()
-    counts, is_possible = [], []
-    for start in (0, 1):
-        is_self = points == np.arange(n)[:, None] + start
-        counts.append(int(is_self.sum()))
-        is_possible.append(counts[start] == 0 or (2 * counts[start] > n and not is_self[:, 1:].any()))
-    if is_possible[0] != is_possible[1]:
-        start = int(is_possible[1])
-        return start, (note("lists.inferred", start=start, other=1 - start, lists=counts[1 - start]),)
+    behind = [int((points[:, 1:] == np.arange(n)[:, None] + start).sum()) for start in (0, 1)]
+    if (behind[0] == 0) != (behind[1] == 0):
+        start = int(behind[1] == 0)
+        return start, (note("lists.inferred", start=start, other=1 - start, lists=behind[1 - start]),)
     received = f"numbers from {least} to {largest} of {n} lists"
     hint = (
         "Begin each list with the point itself, which is not counted: numpy.arange(n) where numbers count from 0, and "

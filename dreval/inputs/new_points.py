@@ -98,8 +98,10 @@ def as_new_points(
         if not 0.0 < float(new) < 1.0:
             hint = "Pass 0.2 for a fifth of the rows."
             raise InputError("new", "must be a share of the rows, between 0 and 1", describe(new), hint)
-        if rows is not None and rows.groups is not None:
-            requirement = "must not be a share for new points with groups, which have no conformal bounds and p-values"
+        if rows is not None and (rows.groups is not None or data.groups is not None):
+            requirement = (
+                "must not be a share for new points with groups, where there are no conformal bounds and p-values"
+            )
             hint = "Leave {new} out: the fit to all rows then embeds the new points."
             raise InputError("new", requirement, describe(new), hint, new=Hint("new", new))
         return NewPointsInput(rows, share=float(new))

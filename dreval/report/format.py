@@ -93,13 +93,14 @@ def half_width(value: float, low: float, high: float, places: int) -> str:
 
 
 def keep_equations(text: str, blank: str = "\u00a0") -> str:
-    """Return text whose equations, as "k = 15" and "p = .03", have another blank, at which no line breaks.
+    """Return text whose equations and percentages, as "k = 15" and "63 %", have another blank, where no line breaks.
 
     Examples
     --------
-    >>> keep_equations("best (p = .03, k = 10), a <b>", "~")
-    'best (p~=~.03, k~=~10), a <b>'
+    >>> keep_equations("best (p = .03, k = 10), a <b>, 63 %", "~")
+    'best (p~=~.03, k~=~10), a <b>, 63~%'
     """
+    text = re.sub(r"(?<=\d) %", f"{blank}%", text)
     return re.sub(r"(?<=\w) ([=<≤≥]) (?=\S)", rf"{blank}\1{blank}", text)
 
 

@@ -458,10 +458,9 @@ def test_a_share_of_few_groups_says_what_is_missing(tmp_path: Path) -> None:
     results = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor")
     page = " ".join(results.report(tmp_path / "page.html").read_text().split())
     assert "There is no interval: the new points are of 2 groups, and at least 5 are needed." in page
-    with pytest.raises(InputError, match="`new` must not be a share for new points with groups"):
-        dreval.Evaluation(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=query)
-    alone = evaluate(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=NEW)["pca"].out_of_sample
-    assert alone.has_conformal
+    for rows in (query, NEW):
+        with pytest.raises(InputError, match="`new` must not be a share for new points with groups"):
+            dreval.Evaluation(data, {"pca": "pca"}, new=0.2, groups="donor", new_data=rows)
 
 
 def test_the_print_says_that_left_out_rows_are_not_fitted() -> None:
@@ -473,7 +472,12 @@ def test_the_print_says_that_left_out_rows_are_not_fitted() -> None:
         assert sentence in " ".join(text.split())
     assert record.recipe["n"] == 63
     assert "without 27 of 90 rows: the reference points are the other 63" in " ".join(map(str, record.notes))
-    assert "['pca'].out_of_sample.augment()" in " ".join(str(results).split())
+    assert "No new point is flagged." in " ".join(str(results).split())
+    unseen = np.linalg.svd(X - X.mean())[2][-1]  # the direction that a plane of principal components shows least
+    far = X.mean() + NEW * 0 + 30 * unseen * np.where(np.arange(20) % 2, 1, -1)[:, None]
+    flagged = evaluate(X, {"pca": "pca"}, "neighborhood_overlap", new=0.3, new_data=far)
+    assert flagged["pca"].out_of_sample.flagged.any()
+    assert "['pca'].out_of_sample.augment()." in " ".join(str(flagged).split())
     whole = evaluate(X, {"pca": "pca"}, "neighborhood_overlap", new_data=NEW)
     assert "Fitted without" not in str(whole)
     assert "needs held-out points: pass new=0.2." in " ".join(str(whole).split())

@@ -128,19 +128,22 @@ def without_number(place: int, k: int = 5) -> tuple[Any, Any]:
 @pytest.mark.parametrize(("place", "start"), [(0, 0), (39, 1)])
 @pytest.mark.parametrize("form", ["indices", "pair"])
 def test_lists_without_0_and_n_count_by_the_points_in_their_own_lists(place: int, start: int, form: str) -> None:
-    """Of lists without the points themselves, as of dbscan in R, only the right way of counting has none in its own."""
+    """Of lists without the points themselves, as of dbscan in R, the right way of counting has none behind others."""
     indices, distances = without_number(place)
     numbers = indices + start
     assert 1 <= numbers.min() <= numbers.max() <= 39
     lists = neighbor_lists(numbers if form == "indices" else (numbers, distances))
     assert np.array_equal(lists.table.toarray(), twin(indices, distances))
-    selves = sum(i + 1 - start in row for i, row in enumerate(numbers.tolist()))
+    selves = sum(i + 1 - start in row[1:] for i, row in enumerate(numbers.tolist()))
     values = {"start": start, "other": 1 - start, "lists": selves}
     assert [(note.code, dict(note.values)) for note in lists.notes] == [("lists.inferred", values)]
 
 
 def test_lists_that_may_count_from_0_or_from_1_are_refused() -> None:
-    """Where neither way of counting has a point in its own list, the error says how the lists can show it."""
+    """Where no way of counting has a point in its own list behind others, the error says how the lists can show it."""
+    halves = np.array([[2, 5], [1, 4], [5, 4], [3, 5], [1, 2], [5, 1], [1, 2]])  # every second begins with its point
+    with pytest.raises(InputError, match="from 0 or from 1"):
+        neighbor_lists(halves)
     numbers = np.array([[2, 5], [5, 4], [5, 4], [1, 5], [1, 2], [2, 1], [1, 2]])
     with pytest.raises(InputError, match="from 0 or from 1") as error:
         neighbor_lists(numbers)

@@ -194,7 +194,9 @@ def new_points_text(results: Results, shell: bool) -> list[str]:
     sentences += [record_finding("new.refit", **dict(item.values)).text for item in notes if item.code == "new.refit"]
     if ways := [str(dict(item.values)["way"]) for item in notes if item.code == "new.no_calibration"]:
         sentences.append(f"Which of them do not belong needs held-out points: pass {' or '.join(ways)}.")
-    elif record.has_conformal:
+    elif not any(each.flagged.any() for each in records.values()):
+        sentences += ["No new point is flagged."] * record.has_conformal
+    else:
         where = "a file beside that of --table FILE" if shell else f"[{next(iter(records))!r}].out_of_sample.augment()"
         sentences.append(f"Which points are flagged, and their p, are in {where}.")
     return [" ".join(sentences)]
