@@ -69,6 +69,7 @@ TEXT_FORMS = ("text", "markdown", "latex")
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # figures of a similarity of representations
 
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # kinds of figures of ``representation_similarity``
+IMPORTANCE_FIGURES = ("bars", "map")  # kinds of figures of ``column_importance``
 
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",

@@ -61,7 +61,7 @@ def mixed_table(cells: Any, columns: Any, argument: str) -> tuple[FloatArray, st
     for j in range(frame.shape[1]):
         table[:, j], kinds[j], column_notes = _coded(frame, j, argument)
         notes += column_notes
-    _check_pairs(table, argument)
+    check_pairs(table, argument)
     return table, digest_of(table), [*_notes(frame, table, kinds), *notes]
 
 
@@ -112,7 +112,7 @@ def _no_value(name: str, argument: str) -> InputError:
     return InputError(argument, "must have a value in every column", received, "Drop it, or check how it was read.")
 
 
-def _check_pairs(table: FloatArray, argument: str) -> None:
+def check_pairs(table: FloatArray, argument: str) -> None:
     """Raise if two rows have no column in common in which both have a value: they have no distance."""
     known = ~np.isnan(table)
     if known.all(axis=0).any():
@@ -159,5 +159,3 @@ def _notes(frame: pd.DataFrame, table: FloatArray, kinds: Mapping[int, str]) -> 
 def _listed(names: list[str], limit: int) -> tuple[str, ...]:
     """Return names in quotes, at most ``limit`` of them."""
     return (*map(repr, names[:limit]), *(["..."] if len(names) > limit else []))
-
-
