@@ -11,8 +11,8 @@ from typing import Any
 
 __all__ = [
     "COLUMNS",
-    "DIRECTIONS",
     "DATA_METRICS",
+    "DIRECTIONS",
     "METRICS",
     "NUMERIC_COLUMNS",
     "OVERALL_COLUMNS",

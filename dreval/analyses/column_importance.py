@@ -182,6 +182,9 @@ def column_importance(
         raise error.named({**CALLER_NAMES, "data": "X"}) from error
     warn_of_columns((*source.notes, *run_notes), {source.argument: "Y"})
     warn_of_guesses((*data.notes, *source.notes), {source.argument: "Y", "data": "X"})
+    if data.groups is not None and len(data.groups.classes) == data.n:
+        hint = "Pass groups that points share, or leave `groups` out; there is nothing to permute within them."
+        raise InputError("groups", "must have two points in some group", "one point in each", hint)
     k = _check_k(n_neighbors, data.n)
     parts, part_notes = _parts(data, columns, max_correlation)
     rows = _anchors(anchors, data.n, root)

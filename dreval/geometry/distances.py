@@ -32,7 +32,7 @@ from dreval.inputs.features import is_sparse, rows_of
 # geodesic       the distances themselves, of a table that computes the rows that are read (``geodesics.py``)
 # neighbors      ranks in lists of neighbors; behind a list, n plus the number of the point
 #
-# All values of the metrics of points are the definitions of ``scipy.spatial.distance``; Gower's is that of R's ``daisy``.
+# The values of metrics of points are the definitions of ``scipy.spatial.distance``; Gower's is that of R's ``daisy``.
 
 
 class Frame(NamedTuple):

@@ -135,7 +135,7 @@ def _not_numeric(frame: pd.DataFrame, j: int, argument: str, default_hint: str, 
 
 
 def _stray_cells(column: pd.Series[Any], name: str, further: str = "") -> tuple[str, str] | None:
-    """Describe the cells of text in a column of numbers, also of numbers in another notation, with a hint; else None."""
+    """Describe the cells of text in a column of numbers, or numbers in another notation, with a hint; else None."""
     cells = column.dropna().astype(str)
     stray_rows = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna())
     in_other_notation = cells.str.fullmatch(_OTHER_NOTATION)

@@ -137,10 +137,12 @@ def check_pairs(table: FloatArray, argument: str) -> None:
 def _notes(frame: pd.DataFrame, table: FloatArray, kinds: Mapping[int, str]) -> list[Note]:
     """Return the notes on the kinds of the columns, on missing cells, and on columns that may be something else."""
     names = [str(name) for name in frame.columns]
-    notes = []
-    for kind in KINDS:
-        if columns := [names[j] for j in kinds if kinds[j] == kind]:
-            notes.append(note(kind, columns=_listed(columns, MAX_LISTED_COLUMNS), count=len(columns)))
+    by_kind = {kind: [names[j] for j in kinds if kinds[j] == kind] for kind in KINDS}
+    notes = [
+        note(kind, columns=_listed(columns, MAX_LISTED_COLUMNS), count=len(columns))
+        for kind, columns in by_kind.items()
+        if columns
+    ]
     numbers = [j for j in kinds if kinds[j] == NUMBER]
     codes = [names[j] for j in numbers if count_codes(frame.iloc[:, j])]
     ids = [names[j] for j in numbers if names_rows(native(frame.iloc[:, j]))]

@@ -188,7 +188,7 @@ def importance_summary(record: ColumnImportance, full: bool) -> Document:
             row["column"]
             if len(row["column"]) <= MAX_COLUMN_LETTERS
             else f"{row['column'][: MAX_COLUMN_LETTERS - 1]}…",
-            *(format_p(row[key]) if key == "p_value" else format_number(row[key], 3) for key in numbers),
+            *(format_p(row[key]) if key == "p_value" else _fixed(row[key]) for key in numbers),
             "shown" if row["shown"] else "",
         ]
         for row in table.to_dict("records")
@@ -203,6 +203,11 @@ def importance_summary(record: ColumnImportance, full: bool) -> Document:
     return record_summary("Column importance", findings, tables, notes, full=full, settings=settings, call=record.call)
 
 
+def _fixed(value: float) -> str:
+    """Return a share with three decimals; an empty text for a missing one."""
+    return "" if math.isnan(value) else format_fixed(value, 3)
+
+
 def importance_findings(record: ColumnImportance) -> list[Finding]:
     """Return the columns that the map shows, and those that it is not known to show, by their weight."""
     shown, hidden = record.table[record.table["shown"]], record.lost
@@ -215,7 +220,7 @@ def importance_findings(record: ColumnImportance) -> list[Finding]:
         findings = [record_finding("importance.none", **numbers)]
     if hidden:
         weights = record.table.set_index("column")["weight"][list(hidden)]
-        ends = [format_number(float(value), 3) for value in (weights.min(), weights.max())]
+        ends = [_fixed(float(value)) for value in (weights.min(), weights.max())]
         span = f"weight {ends[0]}" if len(hidden) == 1 else f"weights {ends[0]} to {ends[1]}"
         findings.append(record_finding("importance.lost", count=len(hidden), weights=span, names=_first_names(hidden)))
     return findings

@@ -69,7 +69,7 @@ def _bars(record: ColumnImportance) -> Figure:
     interval = f"{level} intervals, for all columns together. " if table["conf_low"].notna().any() else ""
     more = f" {count_noun(hidden, 'more column')} in tidy()." * (hidden > 0)
     if isinstance(figure, Figure):
-        write_foot(figure, 0.1, [f"{interval}Gray: not shown.{more}"])
+        write_foot(figure, 0.1, [f"{interval}Without a blue bar: not known to be shown.{more}"])
     return figure
 
 
