@@ -674,10 +674,10 @@ def _check_features(
         raise InputError("data", "must have features", "no column of numbers", hint)
     if metric == "gower":
         _check_row_count(len(raw.frame))
-        table, sha256, notes = mixed_table(raw.frame if raw.matrix is None else raw.matrix, raw.columns, "data")
-        if not may_coincide and (np.nanmin(table, axis=0) == np.nanmax(table, axis=0)).all():
-            raise _no_variation(len(table))
-        return table, columns, sha256, notes
+        coded, sha256, notes = mixed_table(raw.frame if raw.matrix is None else raw.matrix, raw.columns, "data")
+        if not may_coincide and (np.nanmin(coded, axis=0) == np.nanmax(coded, axis=0)).all():
+            raise _no_variation(len(coded))
+        return coded, columns, sha256, notes
     numbers = frame_numbers if metric == "precomputed" else frame_table
     table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids")
     boolean_notes = _truth_values(raw)

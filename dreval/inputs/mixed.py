@@ -70,8 +70,8 @@ def _coded(frame: pd.DataFrame, j: int, argument: str) -> tuple[FloatArray, str,
     series, name = frame.iloc[:, j], str(frame.columns[j])
     label = f"{argument}[{name!r}]"
     if isinstance(series.dtype, pd.CategoricalDtype) and series.dtype.ordered:
-        codes = series.cat.codes.to_numpy().astype(np.float64)
-        return _in_range(np.where(codes >= 0, codes, np.nan), name, argument), ORDERED, ()
+        positions = series.cat.codes.to_numpy().astype(np.float64)
+        return _in_range(np.where(positions >= 0, positions, np.nan), name, argument), ORDERED, ()
     present = series.dropna().infer_objects() if series.dtype == object else series.dropna()
     if present.dtype.kind in "mM":
         hint = "Turn them into numbers, such as days since the first one, or into classes, such as the year as text."

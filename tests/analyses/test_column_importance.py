@@ -83,7 +83,7 @@ def test_standard_errors_leave_out_rows_and_origins() -> None:
 
 
 def test_known_columns_are_found() -> None:
-    """Relevant columns lose a quarter of the neighbors or more, others next to nothing; points have a leading column."""
+    """Relevant columns lose a quarter of the neighbors or more, others next to nothing; points have a leader."""
     X, _ = sample(200, seed=1)
     X[["a", "b"]] *= 3.0
     Y = X[["a", "b"]].to_numpy()

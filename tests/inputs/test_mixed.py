@@ -60,7 +60,7 @@ def naive(frame: pd.DataFrame) -> np.ndarray:
     for i in range(len(frame)):
         for j in range(len(frame)):
             terms = []
-            for _, column in frame.items():
+            for column in (frame[name] for name in frame):
                 x, y = column.iloc[i], column.iloc[j]
                 if pd.isna(x) or pd.isna(y):
                     continue
