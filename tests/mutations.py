@@ -472,7 +472,7 @@ MUTANTS = [
         "analyses/test_column_importance.py",
     ),
     Mutant("geometry/_loops/rows.py", "total += min(step, 1.0)", "total += step", "inputs/test_mixed.py"),
-    Mutant("inputs/mixed.py", "numbers[known].max() - low", "numbers[known].max()", "inputs/test_mixed.py"),
+    Mutant("inputs/mixed.py", "numbers[has_value].max() - low", "numbers[has_value].max()", "inputs/test_mixed.py"),
     Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(

@@ -150,8 +150,8 @@ def column_importance(
     p of such a column was at most .05 in .043, that of a paired t-test over points in .082.
 
     *p* is (b + 1) / (B + 1) for b of B permutations with at least as much overlap, of each column alone;
-    ``p_adjusted`` is Holm's over the columns, which cannot be below c / (B + 1) for c columns. ``shown`` columns have p
-    of at most 1 - ``conf_level`` and, where there are intervals, an interval above 0.
+    ``p_adjusted`` is Holm's over the columns, which cannot be below c / (B + 1) for c columns. ``visible`` columns have
+    p of at most 1 - ``conf_level`` and, where there are intervals, an interval above 0.
 
     *Range.* drop is at most the overlap, about 0 for a column without connection, and can be slightly negative;
     weights are in [0, 1]. Chance level of the overlap: k / (n - 1). Ties in distance are broken by row number.
@@ -167,9 +167,12 @@ def column_importance(
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(120, 4))
     >>> result = dreval.column_importance(X, X[:, :2], random_state=0)
-    >>> result.tidy()[["column", "drop", "p_value", "weight", "shown"]].round(2)
-      column  drop  p_value  weight  shown
-    0      0  0.15     0.01    0.47   True
+    >>> result.tidy()[["column", "drop", "p_value", "weight", "visible"]].round(2)
+      column  drop  p_value  weight  visible
+    0      1  0.18     0.01    0.43     True
+    1      0  0.18     0.01    0.44     True
+    2      2  0.02     0.02    0.48    False
+    3      3  0.01     0.14    0.50    False
     """
     metric = _check_metric(metric)
     level = check_float(conf_level, "conf_level", high=1 - 1e-6, above=0.0)
@@ -473,12 +476,12 @@ def _table(case: _Case, parts: Mapping[str, IntArray], losses: Sequence[_Loss], 
     weights = np.array([loss.weight for loss in losses])
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(weights > 0, drops / weights, math.nan)
-    shown = (p <= 1.0 - level + 1e-12) & ((low > 0) | np.isnan(low))
+    visible = (p <= 1.0 - level + 1e-12) & ((low > 0) | np.isnan(low))
     names = list(case.data.columns or map(str, range(case.X.shape[1])))
     members = [", ".join(names[j] for j in places) for places in parts.values()]
     cells = {"column": list(parts), "members": members, "n_columns": [len(places) for places in parts.values()]}
     cells |= {"drop": drops, "se": se, "conf_low": low, "conf_high": high, "p_value": p, "p_adjusted": p_adjusted}
-    return pd.DataFrame(cells | {"weight": weights, "share": shares, "shown": shown})
+    return pd.DataFrame(cells | {"weight": weights, "share": shares, "visible": visible})
 
 
 def _covariance(losses: Sequence[_Loss], case: _Case) -> tuple[FloatArray, float]:

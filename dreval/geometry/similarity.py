@@ -408,7 +408,7 @@ def common_per_item(first: NeighborIndices, second: NeighborIndices) -> IntArray
 
     n, k = first.shape
     ranks = np.empty((n, k), np.int32)
-    ranks_in_lists(np.ascontiguousarray(first, np.int32), np.ascontiguousarray(second, np.int32), ranks)
+    ranks_in_lists(np.ascontiguousarray(first, np.int32), np.ascontiguousarray(second, np.int32), n, ranks)
     common_from = np.maximum(ranks, np.arange(1, k + 1))
     counts = np.zeros((n, k + 2), np.int64)
     np.add.at(counts, (np.repeat(np.arange(n), k), common_from.ravel()), 1)

@@ -98,11 +98,11 @@ def _coded(frame: pd.DataFrame, j: int, argument: str) -> tuple[FloatArray, str,
 
 def _in_range(numbers: FloatArray, name: str, argument: str) -> FloatArray:
     """Return numbers minus the smallest, in units of their range; all 0 where they are equal."""
-    known = ~np.isnan(numbers)
-    if not known.any():
+    has_value = ~np.isnan(numbers)
+    if not has_value.any():
         raise _no_value(name, argument)
-    low = numbers[known].min()
-    spread = numbers[known].max() - low
+    low = numbers[has_value].min()
+    spread = numbers[has_value].max() - low
     return np.asarray((numbers - low) / (spread if spread > 0 else 1.0))
 
 
@@ -114,23 +114,23 @@ def _no_value(name: str, argument: str) -> InputError:
 
 def check_pairs(table: FloatArray, argument: str) -> None:
     """Raise if two rows have no column in common in which both have a value: they have no distance."""
-    known = ~np.isnan(table)
-    if known.all(axis=0).any():
+    has_value = ~np.isnan(table)
+    if has_value.all(axis=0).any():
         return
     requirement = "must have a value of both rows in some column, for each pair of rows"
     hint = "Drop such rows, or add a column that all rows have."
-    if not known.any(axis=1).all():
-        empty = np.flatnonzero(~known.any(axis=1))
+    if not has_value.any(axis=1).all():
+        empty = np.flatnonzero(~has_value.any(axis=1))
         received = f"row {empty[0]} without a value{f', and {len(empty) - 1} more' * (len(empty) > 1)}{ROWS_FROM_ZERO}"
         raise InputError(argument, requirement, received, hint)
-    cells, count, first = known.astype(np.float32), 0, (0, 0)
+    cells, count, first = has_value.astype(np.float32), 0, (0, 0)
     for start in range(0, len(cells), PAIR_BLOCK):
         apart = np.argwhere(cells[start : start + PAIR_BLOCK] @ cells.T == 0)
         first = (start + int(apart[0, 0]), int(apart[0, 1])) if len(apart) and not count else first
         count += len(apart)
     if count:
-        more = f", and {count // 2 - 1} more pairs" * (count > 2)
-        received = f"rows {first[0]} and {first[1]} without a common one{more}{ROWS_FROM_ZERO}"
+        further = f", and {count // 2 - 1} more pairs" * (count > 2)
+        received = f"rows {first[0]} and {first[1]} without a common one{further}{ROWS_FROM_ZERO}"
         raise InputError(argument, requirement, received, hint)
 
 

@@ -32,7 +32,7 @@ class ColumnImportance(TableRecord):
         name; ``members``, the names of all its columns; ``n_columns``; ``drop``, the loss of the share of common
         neighbors; ``se``, ``conf_low``, ``conf_high`` (intervals hold for all rows together); ``p_value``,
         ``p_adjusted``; ``weight``, the share of the neighbors in the data that depend on it; ``share``, drop over
-        weight; ``shown``, whether p and interval say that the map shows it.
+        weight; ``visible``, whether p and interval say that the map shows it.
     contributions : ndarray (m, c)
         The drop of each point whose neighborhood was compared, in the order of the rows of ``table``.
     rows : ndarray (m,)
@@ -59,7 +59,7 @@ class ColumnImportance(TableRecord):
     >>> import numpy as np, dreval
     >>> X = np.random.default_rng(0).normal(size=(100, 3))
     >>> result = dreval.column_importance(X, X[:, :2], random_state=0)
-    >>> result.shown, result.lost
+    >>> result.visible, result.hidden
     (('0', '1'), ('2',))
     """
 
@@ -89,15 +89,15 @@ class ColumnImportance(TableRecord):
         return float(self.recipe["parameters"]["conf_level"])
 
     @property
-    def shown(self) -> tuple[str, ...]:
+    def visible(self) -> tuple[str, ...]:
         """The columns that the map shows, those with the largest drop first."""
-        return tuple(self.table.loc[self.table["shown"], "column"])
+        return tuple(self.table.loc[self.table["visible"], "column"])
 
     @property
-    def lost(self) -> tuple[str, ...]:
+    def hidden(self) -> tuple[str, ...]:
         """The columns that the map is not known to show, those with the largest weight first."""
-        hidden = self.table[~self.table["shown"] & self.table["drop"].notna()]
-        return tuple(hidden.sort_values("weight", ascending=False, kind="stable")["column"])
+        rows = self.table[~self.table["visible"] & self.table["drop"].notna()]
+        return tuple(rows.sort_values("weight", ascending=False, kind="stable")["column"])
 
     @property
     def call(self) -> str:
@@ -111,12 +111,12 @@ class ColumnImportance(TableRecord):
         --------
         >>> import numpy as np, dreval
         >>> X = np.random.default_rng(0).normal(size=(100, 3))
-        >>> dreval.column_importance(X, X[:, :2], random_state=0).glance()[["n", "n_columns", "n_shown"]]
-             n  n_columns  n_shown
+        >>> dreval.column_importance(X, X[:, :2], random_state=0).glance()[["n", "n_columns", "n_visible"]]
+             n  n_columns  n_visible
         0  100          3        2
         """
         row: dict[str, Any] = {"n": self.n, "n_used": len(self.rows), "n_columns": len(self.table)}
-        row |= {"n_shown": len(self.shown), "overlap": self.overlap, "chance": self.chance}
+        row |= {"n_visible": len(self.visible), "overlap": self.overlap, "chance": self.chance}
         row |= {key: self.recipe["parameters"][key] for key in ("n_neighbors", "metric", "n_resamples", "conf_level")}
         return pd.DataFrame([row | {"random_state": self.recipe["random_state"], "note": join_notes(self.notes)}])
 
@@ -137,12 +137,12 @@ class ColumnImportance(TableRecord):
         >>> result = dreval.column_importance(X, X[:, :2], random_state=0)
         >>> result.augment()[["leading", "leading_drop"]].head(2).round(2)
           leading  leading_drop
-        0       1          0.44
-        1       0          0.47
+        0       0          0.19
+        1       0          0.23
         """
         names = self.table["column"].tolist()
-        shown = self.table["shown"].to_numpy()
-        drops = np.where(shown, np.nan_to_num(self.contributions), -np.inf)
+        visible = self.table["visible"].to_numpy()
+        drops = np.where(visible, np.nan_to_num(self.contributions), -np.inf)
         best = drops.argmax(axis=1)
         largest = drops[np.arange(len(drops)), best]
         is_led = largest > 0

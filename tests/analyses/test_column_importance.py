@@ -88,8 +88,8 @@ def test_known_columns_are_found() -> None:
     X[["a", "b"]] *= 3.0
     Y = X[["a", "b"]].to_numpy()
     result = dreval.column_importance(X, Y, random_state=0, n_resamples=39)
-    assert set(result.shown) == {"a", "b"}
-    assert set(result.lost) == {"c", "d"}
+    assert set(result.visible) == {"a", "b"}
+    assert set(result.hidden) == {"c", "d"}
     table = result.table.set_index("column")
     assert table.loc[["a", "b"], "drop"].min() > 0.24
     assert table.loc[["c", "d"], "drop"].abs().max() < 0.02
@@ -98,7 +98,7 @@ def test_known_columns_are_found() -> None:
     led = points[points["leading"] != ""]
     assert (led["leading_drop"] == led[["a", "b"]].max(axis=1)).all()
     assert "The map shows 2 of 4 columns" in str(result)
-    assert result.glance()["n_shown"][0] == 2
+    assert result.glance()["n_visible"][0] == 2
 
 
 def test_copies_share_their_importance() -> None:
@@ -140,10 +140,10 @@ def test_rows_of_groups_are_permuted_within_groups() -> None:
     table = result.table.set_index("column")
     assert table["conf_low"].isna().all()
     assert np.isnan(table["drop"]["d"])
-    assert not table["shown"]["d"]
+    assert not table["visible"]["d"]
     codes = {item.code for item in result.notes}
     assert {"importance.groups", "importance.constant"} <= codes
-    assert set(result.shown) == {"a", "b"}
+    assert set(result.visible) == {"a", "b"}
 
 
 def test_columns_of_mixed_tables() -> None:
@@ -152,7 +152,7 @@ def test_columns_of_mixed_tables() -> None:
     X["kind"] = np.where(X["a"] > 0, "high", "low")
     X.loc[::9, "c"] = np.nan
     result = dreval.column_importance(X.drop(columns="a"), Y, metric="gower", **OPTIONS)
-    assert set(result.shown) == {"kind", "b"}
+    assert set(result.visible) == {"kind", "b"}
 
 
 def test_results_do_not_depend_on_threads() -> None:

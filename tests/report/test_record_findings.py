@@ -22,10 +22,10 @@ from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
+from dreval.records.importance import ColumnImportance
 from dreval.records.notes import note
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
-from dreval.records.importance import ColumnImportance
 from dreval.records.recall import GraphRecall
 from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
@@ -178,10 +178,10 @@ def recall(used: int) -> GraphRecall:
     return GraphRecall(0.75, 5, used, points, 0.125, 0.02, 0.7, 0.8, 0.95, recipe={"n": 40, "p": 3})
 
 
-def columns(*shown: bool) -> ColumnImportance:
+def columns(*visible: bool) -> ColumnImportance:
     """Return the importance of columns a, b, ..., of which some are shown."""
-    count = len(shown)
-    table = pd.DataFrame({"column": list("abcd")[:count], "drop": [0.3, 0.2, 0.01, 0.0][:count], "shown": shown})
+    count = len(visible)
+    table = pd.DataFrame({"column": list("abcd")[:count], "drop": [0.3, 0.2, 0.01, 0.0][:count], "visible": visible})
     table = table.assign(weight=[0.8, 0.7, 0.6, 0.5][:count])
     recipe = {"n": 40, "parameters": {"n_neighbors": 15, "conf_level": 0.95}}
     return ColumnImportance(table, np.zeros((40, count)), np.arange(40), np.zeros((40, 2)), 0.6, 0.05, recipe=recipe)

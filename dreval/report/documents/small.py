@@ -189,7 +189,7 @@ def importance_summary(record: ColumnImportance, full: bool) -> Document:
             if len(row["column"]) <= MAX_COLUMN_LETTERS
             else f"{row['column'][: MAX_COLUMN_LETTERS - 1]}…",
             *(format_p(row[key]) if key == "p_value" else _fixed(row[key]) for key in numbers),
-            "shown" if row["shown"] else "",
+            "shown" if row["visible"] else "",
         ]
         for row in table.to_dict("records")
     ]
@@ -210,12 +210,12 @@ def _fixed(value: float) -> str:
 
 def importance_findings(record: ColumnImportance) -> list[Finding]:
     """Return the columns that the map shows, and those that it is not known to show, by their weight."""
-    shown, hidden = record.table[record.table["shown"]], record.lost
+    visible, hidden = record.table[record.table["visible"]], record.hidden
     numbers = {"total": len(record.table), "k": record.k, "overlap": record.overlap, "chance": record.chance}
-    if len(shown):
-        numbers |= {"count": len(shown), "low": float(shown["drop"].min()), "high": float(shown["drop"].max())}
-        kind = "importance.shown" if len(shown) > 1 else "importance.shown_one"
-        findings = [record_finding(kind, names=_first_names(record.shown), **numbers)]
+    if len(visible):
+        numbers |= {"count": len(visible), "low": float(visible["drop"].min()), "high": float(visible["drop"].max())}
+        kind = "importance.shown" if len(visible) > 1 else "importance.shown_one"
+        findings = [record_finding(kind, names=_first_names(record.visible), **numbers)]
     else:
         findings = [record_finding("importance.none", **numbers)]
     if hidden:

@@ -46,7 +46,7 @@ def _bars(record: ColumnImportance) -> Figure:
     figure, ax = one_axes(left + PLOT_INCHES + 0.2, 1.35 + BAR_INCHES * len(table), left, 0.2, 0.75, 0.6)
     places = np.arange(len(table))[::-1]
     ax.barh(places, table["weight"], height=0.78, color=LIGHT["rule"], linewidth=0, label="weight in the data")
-    colors = np.where(table["shown"], SCALE_LIGHT[-2], NEUTRAL_COLOR)
+    colors = np.where(table["visible"], SCALE_LIGHT[-2], NEUTRAL_COLOR)
     ax.barh(places, table["drop"], height=0.44, color=colors, linewidth=0)
     ax.barh([], [], color=SCALE_LIGHT[-2], label="lost agreement")
     if table["conf_low"].notna().any():
@@ -67,9 +67,9 @@ def _bars(record: ColumnImportance) -> Figure:
     hidden = len(record.table) - len(table)
     level = f"{100 * record.conf_level:g} %"
     interval = f"{level} intervals, for all columns together. " if table["conf_low"].notna().any() else ""
-    more = f" {count_noun(hidden, 'more column')} in tidy()." * (hidden > 0)
+    further = f" {count_noun(hidden, 'more column')} in tidy()." * (hidden > 0)
     if isinstance(figure, Figure):
-        write_foot(figure, 0.1, [f"{interval}Without a blue bar: not known to be shown.{more}"])
+        write_foot(figure, 0.1, [f"{interval}Without a blue bar: not known to be shown.{further}"])
     return figure
 
 
@@ -77,7 +77,7 @@ def _map(record: ColumnImportance) -> Figure:
     """Draw the map, each point in the color of the shown column that leads there; other columns have one color."""
     points = record.augment()
     counts = points.loc[points["leading"] != "", "leading"].value_counts()
-    named = [name for name in record.shown if name in counts.index]
+    named = [name for name in record.visible if name in counts.index]
     named = sorted(named, key=lambda name: -counts[name])[:MAX_LEADING_COLUMNS]
     short, full_names = figure_names(named)
     has_others = bool(set(counts.index) - set(named))
