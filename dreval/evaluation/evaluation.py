@@ -926,7 +926,7 @@ class Evaluation:
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
-            data=self.data.table,
+            data=None if self.data.metric == "gower" else self.data.table,  # coded columns are no coordinates
             _variables=self.data.named_variables(),
             _palettes=self.data.palettes,
             _left_out={

@@ -235,6 +235,7 @@ class Data:
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
         what = "a network" if self.network is not None else "distances" if self.p is None else f"{self.p} features"
+        what = f"{self.table.shape[1]} mixed columns" if self.metric == "gower" else what
         what = what if self.list_length is None else f"lists of {self.list_length} or more neighbors"
         return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
