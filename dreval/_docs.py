@@ -13,7 +13,7 @@ import textwrap
 from collections.abc import Collection
 from typing import Any
 
-from dreval.glossary import DIRECTIONS, METRICS, POINT_METRICS, TABLE_METRICS
+from dreval.glossary import DATA_METRICS, DIRECTIONS, METRICS, POINT_METRICS, TABLE_METRICS
 
 ENTRY_WIDTH = 112  # characters of a line of an entry, which is indented in the docstring
 SECTION_WIDTH = 110  # characters of a line of a section of a measure
@@ -181,12 +181,13 @@ def _metric_entry(*, has_features: bool, has_lists: bool) -> str:
 
     Some measures also have values from lists of neighbors.
     """
-    names = POINT_METRICS if has_features else METRICS if has_lists else (*TABLE_METRICS, "geodesic")
+    names = POINT_METRICS if has_features else METRICS if has_lists else (*DATA_METRICS, "geodesic")
     metrics = ", ".join(f'"{name}"' for name in names)
     details = """\
 "precomputed": X is the symmetric (n, n) matrix of distances, which count as 0 where they are
 below 1e-12 of the largest. "geodesic": shortest paths over the graph of the ``graph_neighbors`` nearest
-neighbors of points X, or over a network X, a square sparse matrix of the lengths of edges."""
+neighbors of points X, or over a network X, a square sparse matrix of the lengths of edges. "gower": X
+has columns of numbers, ordered categories and classes, with missing cells, as in ``Evaluation``."""
     if has_lists:
         details += """ "neighbors": X are lists of the nearest neighbors of each point, as in
 ``Evaluation``."""

@@ -11,6 +11,7 @@ from typing import Any
 
 __all__ = [
     "COLUMNS",
+    "DATA_METRICS",
     "DIRECTIONS",
     "METRICS",
     "NUMERIC_COLUMNS",
@@ -45,9 +46,11 @@ METRICS = (  # distances in the data space
     "precomputed",
     "geodesic",
     "neighbors",
+    "gower",
 )
 POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
-TABLE_METRICS = METRICS[:6]  # of the rows of a table, without a graph of the points
+TABLE_METRICS = METRICS[:6]  # of the rows of a table of numbers, without a graph of the points
+DATA_METRICS = (*TABLE_METRICS, "gower")  # of the rows of a table of any columns
 
 WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
 # wcwidth would be a dependency only for emoji sequences and marks that do not compose.
@@ -66,6 +69,7 @@ TEXT_FORMS = ("text", "markdown", "latex")
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # figures of a similarity of representations
 
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # kinds of figures of ``representation_similarity``
+IMPORTANCE_FIGURES = ("bars", "map")  # kinds of figures of ``column_importance``
 
 COLUMNS: dict[str, str] = {
     "dataset": "name of the data set",

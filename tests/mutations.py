@@ -459,6 +459,20 @@ MUTANTS = [
     Mutant(
         "analyses/representation_similarity.py", "(null.observed - tau) / (1 - tau)", "null.observed - tau", SIMILARITY
     ),
+    Mutant(
+        "analyses/column_importance.py",
+        "*(without + without[origin] - shares.mean())",
+        "*without",
+        "analyses/test_column_importance.py",
+    ),
+    Mutant(
+        "analyses/column_importance.py",
+        "(1.0 - m / n) * np.atleast_2d",
+        "np.atleast_2d",
+        "analyses/test_column_importance.py",
+    ),
+    Mutant("geometry/_loops/rows.py", "total += min(step, 1.0)", "total += step", "inputs/test_mixed.py"),
+    Mutant("inputs/mixed.py", "numbers[has_value].max() - low", "numbers[has_value].max()", "inputs/test_mixed.py"),
     Mutant("measures/ranks.py", "return k / (n - 1)", "return k / n", STATED_CHANCE),
     Mutant("measures/ranks.py", "return common / (2 * k - common)", "return common / (2 * k)", RANKS),
     Mutant(

@@ -15,7 +15,7 @@ from dreval.errors import DrevalError, InputError
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry.streaming import anchored_spaces
 from dreval.geometry.view import make_view
-from dreval.glossary import TABLE_METRICS
+from dreval.glossary import DATA_METRICS
 from dreval.inference.intervals import LEVEL, METHODS, bounded_interval
 from dreval.inputs.data import Data, as_data, check_list_numbers
 from dreval.inputs.neighbor_lists import list_lengths
@@ -63,8 +63,8 @@ def graph_recall(
         matched. Numbers of neighbors count the rows of the graph.
     n_neighbors : int or "auto", default "auto"
         Number k of neighbors, at most the length of the shortest list; "auto" is this length.
-    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}, default "euclidean"
-        Distance of the graph.
+    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "gower"}
+        Distance of the graph; Euclidean by default.
     anchors : int, "auto" or None, default "auto"
         Number m of points whose true neighbors are computed, drawn without replacement; None: all n. "auto" is all
         points up to n = 20,000 and 2000 beyond.
@@ -128,7 +128,7 @@ def graph_recall(
     >>> result.value, result.n_neighbors, result.conf_low < 0.9 < result.conf_high
     (0.9, 10, True)
     """
-    metric = check_one_of(metric, TABLE_METRICS, "metric", aliases=True)
+    metric = check_one_of(metric, DATA_METRICS, "metric", aliases=True)
     level = check_float(conf_level, "conf_level", high=1 - 1e-6, above=0.0)
     n_threads(n_jobs)
     root = root_seed(random_state)

@@ -30,7 +30,7 @@ from dreval.geometry.tsne import (
     nearest_image,
     perturbed_distances,
 )
-from dreval.glossary import TABLE_METRICS
+from dreval.glossary import DATA_METRICS
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import densify, is_sparse
 from dreval.inputs.source import as_source, warn_of_columns
@@ -88,7 +88,7 @@ def check_minimum(parts: LossParts, near: float, ended: EndReason | None = None,
 
 def data_and_map(X: Any, Y: Any, metric: str) -> tuple[Data, FloatArray]:
     """Return data and map in normal form."""
-    data = as_data(X, metric=check_one_of(metric, TABLE_METRICS, "metric", aliases=True))
+    data = as_data(X, metric=check_one_of(metric, DATA_METRICS, "metric", aliases=True))
     source = as_source(Y, "Y", data)
     warn_of_columns(source.notes, {source.argument: "Y"})
     warn_of_guesses((*data.notes, *source.notes), {source.argument: "Y", "data": "X"})

@@ -230,9 +230,15 @@ class Evaluation:
         middle one, with a note. "auto" is 15, or below 31 points the largest number below half of them, at least 1,
         with a note. Rows of a k of half of the points or more say so. From lists of neighbors it is below the length of
         the shortest one.
-    metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "geodesic", "neighbors"}
+    metric : str, default "euclidean"
         Distance in the data space, as ``scipy.spatial.distance`` defines it; that in the embedding is
-        ``embedding_metric``.
+        ``embedding_metric``. One of "euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed",
+        "geodesic", "neighbors", "gower".
+        "gower": mixed columns, with missing cells. The distance of two points is the mean, over the columns in which
+        both have a cell, of the difference in units of the range for numbers and ordered categories (by their
+        positions), and of 0 or 1 for equal or different classes (other categories, text, booleans), as R's ``daisy``;
+        there are no weights. Notes name what each column was taken for. Two points without a common cell are refused.
+        Measures that need coordinates of the data are missing, embeddings are coordinates, and methods are not run.
         "cosine" does not accept rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric
         (n, n) matrix of distances, in which entries below 1e-12 of the largest count as 0. Measures that need
         coordinates of the data (local and global Procrustes, energy ratio, label-trustworthiness) are then missing with
@@ -924,7 +930,7 @@ class Evaluation:
             labels=None if self.data.labels is None else self.data.labels.values,
             ids=None if self.data.ids is None else plain_ids(self.data.ids),
             recipe=recipe,
-            data=self.data.table,
+            data=None if self.data.metric == "gower" else self.data.table,  # coded columns are no coordinates
             _variables=self.data.named_variables(),
             _palettes=self.data.palettes,
             _left_out={

@@ -239,8 +239,8 @@ def _check_coordinates(task: TestTask) -> None:
         requirement = f"must not be {data.metric!r} for {name}, which needs the coordinates of the data"
         hint = "Pass the data themselves, with a metric by name"
         hint += ", or use dcov:data." if task.kind == "data" and is_matrix else "."
-        received = "a network" if data.network is not None else "lists of neighbors"
-        raise UndefinedMeasure("metric", requirement, "distances only" if is_matrix else received, hint)
+        kinds = {"precomputed": "distances only", "gower": "mixed columns", "neighbors": "lists of neighbors"}
+        raise UndefinedMeasure("metric", requirement, kinds.get(data.metric, "a network"), hint)
 
 
 def _coordinate_notes(data: Data) -> Notes:

@@ -27,11 +27,12 @@ from dreval.inputs.features import is_sparse, rows_of
 # correlation    as cosine, of rows minus their means
 # manhattan      sums of absolute differences
 # hamming        numbers of differing columns; the distance is their share
+# gower          mean differences over the columns known of both rows, of a table that ``mixed.py`` of inputs made
 # precomputed    the distances themselves
 # geodesic       the distances themselves, of a table that computes the rows that are read (``geodesics.py``)
 # neighbors      ranks in lists of neighbors; behind a list, n plus the number of the point
 #
-# All values of the metrics of points are the definitions of ``scipy.spatial.distance``.
+# The values of metrics of points are the definitions of ``scipy.spatial.distance``; Gower's is that of R's ``daisy``.
 
 
 class Frame(NamedTuple):
@@ -211,7 +212,7 @@ class Space:
             points, low = precise_unit_rows(table, metric == "correlation")
         if is_sparse(points):
             return cls._sparse(points, metric, frame is None, low)
-        if metric in ("manhattan", "hamming", "precomputed"):
+        if metric in ("manhattan", "hamming", "gower", "precomputed"):
             return cls._measured(np.ascontiguousarray(points), metric)
         points = np.ascontiguousarray(points)
         if metric != "euclidean":  # rows of norm 1
@@ -236,7 +237,8 @@ class Space:
         from dreval.geometry._loops import rows as loops
 
         n, p = points.shape
-        kind = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "precomputed": loops.GIVEN}[metric]
+        kinds = {"manhattan": loops.ABSOLUTE, "hamming": loops.DIFFERING, "gower": loops.MIXED}
+        kind = kinds.get(metric, loops.GIVEN)
         columns = NO_COLUMNS if metric == "precomputed" else _columns(points)
         return cls(loops.Measured(points, columns, kind), NO_COLUMNS, points, np.zeros(n), 0.0, metric, p)
 

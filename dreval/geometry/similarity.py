@@ -319,8 +319,8 @@ class Pair:
             return None
         lists = [np.ascontiguousarray(side.neighbors[:, : k + 1]) for side in (self.first, self.second)]
         ranks = [np.empty((n, k + 1), np.int32) for _ in lists]
-        ranks_in_lists(lists[1], lists[0], ranks[0])
-        ranks_in_lists(lists[0], lists[1], ranks[1])
+        ranks_in_lists(lists[1], lists[0], n, ranks[0])
+        ranks_in_lists(lists[0], lists[1], n, ranks[1])
         return common_changed(*lists, *ranks, k, np.arange(k + 1.0)) / (k * (n - 1))
 
     def _imbalance_without(self) -> FloatArray | None:
@@ -408,7 +408,7 @@ def common_per_item(first: NeighborIndices, second: NeighborIndices) -> IntArray
 
     n, k = first.shape
     ranks = np.empty((n, k), np.int32)
-    ranks_in_lists(np.ascontiguousarray(first, np.int32), np.ascontiguousarray(second, np.int32), ranks)
+    ranks_in_lists(np.ascontiguousarray(first, np.int32), np.ascontiguousarray(second, np.int32), n, ranks)
     common_from = np.maximum(ranks, np.arange(1, k + 1))
     counts = np.zeros((n, k + 2), np.int64)
     np.add.at(counts, (np.repeat(np.arange(n), k), common_from.ravel()), 1)

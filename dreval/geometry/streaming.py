@@ -72,7 +72,7 @@ class AnchoredSpace:
             units = prepared(anchors, self.metric)
             cells = direction_cells(units)
             precise = has_near_rows(units) or any(blockwise(table, _near_anchors, self.metric, units, cells))
-        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "precomputed", "neighbors"):
+        if is_sparse(anchors) or self.metric in ("manhattan", "hamming", "gower", "precomputed", "neighbors"):
             return Frame(np.zeros(0), False, precise)
         points = Space.of(anchors, self.metric, Frame(np.zeros(anchors.shape[1]), False)).points
         points = points if isinstance(points, np.ndarray) else points.rows

@@ -43,6 +43,7 @@ from dreval.inputs.files import (
     unpack,
 )
 from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
+from dreval.inputs.mixed import mixed_table
 from dreval.inputs.neighbor_lists import check_no_lists, list_lengths, neighbor_lists
 from dreval.inputs.networks import as_network, check_no_part_of_graph, is_network
 from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
@@ -75,7 +76,7 @@ class Data:
         Features: finite. A C-ordered array of float32 or float64, or a sparse matrix in normal form, is the caller's
         array. If a table is not in memory, its rows are read when they are needed. Everything else is a copy as
         float64. For precomputed distances the symmetric (n, n) matrix, for neighbor lists the sparse (n, n) table of
-        ranks (``dreval.inputs.neighbor_lists``).
+        ranks (``dreval.inputs.neighbor_lists``), for Gower's distances the coded columns (``dreval.inputs.mixed``).
     sha256 : str
         Hash of the numbers as float64 (and of their positions, if sparse) when they were read.
     columns : tuple of str or None
@@ -163,13 +164,13 @@ class Data:
 
     @property
     def p(self) -> int | None:
-        """Number of features; None for precomputed distances, a network and neighbor lists."""
+        """Number of features; None for distances only (see ``distances_only``)."""
         return None if self.distances_only else int(self.table.shape[1])
 
     @property
     def distances_only(self) -> bool:
-        """Whether the points have distances (precomputed or over a network) or lists of neighbors only."""
-        return self.metric in ("precomputed", "neighbors") or self.network is not None
+        """Whether the points have distances (precomputed, of mixed columns, over a network) or neighbor lists only."""
+        return self.metric in ("precomputed", "neighbors", "gower") or self.network is not None
 
     @property
     def list_length(self) -> int | None:
@@ -237,6 +238,7 @@ class Data:
     def __repr__(self) -> str:
         extra = "" if self.labels is None else f", {len(self.labels.classes)} classes"
         what = "a network" if self.network is not None else "distances" if self.p is None else f"{self.p} features"
+        what = f"{self.table.shape[1]} mixed columns" if self.metric == "gower" else what
         what = what if self.list_length is None else f"lists of {self.list_length} or more neighbors"
         return f"Data({printable(self.name)}: {self.n} points, {what}{extra})"
 
@@ -305,7 +307,8 @@ def as_data(
         symmetric (n, n) matrix of distances; the columns of a frame are matched to its rows by name. "geodesic": the
         data are points, or a square sparse matrix of the lengths of edges; paths are added by
         ``dreval.geometry.geodesics.with_geodesics``. "neighbors": the data are lists of neighbors in a form of
-        ``neighbor_lists``, of AnnData in ``obsp["distances"]`` or the key of ``obsp`` that ``use_rep`` names.
+        ``neighbor_lists``, of AnnData in ``obsp["distances"]`` or the key of ``obsp`` that ``use_rep`` names. "gower":
+        columns may be numbers, ordered categories and classes, and cells may be missing (``dreval.inputs.mixed``).
     header : "auto", bool or None
         Whether the first row of each text file has the names of the columns. "auto" decides it for each file
         (``dreval.inputs.text_tables.first_row`` states the rule), and a note reports names that are numbers. None is
@@ -404,7 +407,7 @@ def as_data(
         table, columns, sha256, table_notes = network, None, digest_of(network), [*network_notes]
     else:
         table, columns, sha256, table_notes = _check_features(raw, metric, may_coincide=may_coincide)
-        if metric not in ("precomputed", "neighbors"):
+        if metric not in ("precomputed", "neighbors", "gower"):
             square_notes = _pair_notes(table, pairs)
         if metric == "geodesic" and DISTANCES_KEY in raw.obsp:
             square_notes = (*square_notes, note("geodesic.obsp_unused", used=raw.part))
@@ -674,13 +677,17 @@ def _check_features(
     if len(raw.columns) == 0:
         hint = "Leave at least one column that is neither label, id nor covariate."
         raise InputError("data", "must have features", "no column of numbers", hint)
+    if metric == "gower":
+        _check_row_count(len(raw.frame))
+        coded, sha256, notes = mixed_table(raw.frame if raw.matrix is None else raw.matrix, raw.columns, "data")
+        if not may_coincide and (np.nanmin(coded, axis=0) == np.nanmax(coded, axis=0)).all():
+            raise _no_variation(len(coded))
+        return coded, columns, sha256, notes
     numbers = frame_numbers if metric == "precomputed" else frame_table
     table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids")
     boolean_notes = _truth_values(raw)
     n = table.shape[0]
-    if n < MIN_POINTS:
-        hint = "Rows are points; transpose the array if columns are."
-        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", hint)
+    _check_row_count(n)
     if metric == "precomputed":
         check_finite(table, "data", columns)
         if (table == table[0]).all():
@@ -715,6 +722,13 @@ def check_list_numbers(lists: Data, rows: IntArray | None, argument: str, other:
     requirement = f"must have its rows in the order of {other}: numbers of neighbors may count the rows of either"
     hint = "Bring the table whose rows they do not count into the order of the other, as by frame.loc[other.index]."
     raise InputError(argument, requirement, "the same names in another order", hint)
+
+
+def _check_row_count(n: int) -> None:
+    """Check that data have enough rows."""
+    if n < MIN_POINTS:
+        hint = "Rows are points; transpose the array if columns are."
+        raise InputError("data", f"must have at least {MIN_POINTS} rows", f"{n} rows", hint)
 
 
 def _check_lists(raw: UnpackedTable, argument: str = "data") -> tuple[Any, None, str, list[Note]]:

@@ -128,22 +128,35 @@ def _not_numeric(frame: pd.DataFrame, j: int, argument: str, default_hint: str, 
     for position in [j, *(i for i in range(frame.shape[1]) if i != j and not is_numeric(frame.iloc[:, i]))]:
         if (description := _describe_vectors(frame, position)) is not None:
             return InputError(argument, requirement, f"{description[0]}{further}", description[1])
+    if (strays := _stray_cells(column, name, further)) is not None:
+        return InputError(argument, requirement, *strays)
+    named = {field: Hint(field, name) for field in fields}
+    return InputError(argument, requirement, f"{_kind(column)} in column {name!r}{further}", default_hint, **named)
+
+
+def _stray_cells(column: pd.Series[Any], name: str, further: str = "") -> tuple[str, str] | None:
+    """Describe the cells of text in a column of numbers, or numbers in another notation, with a hint; else None."""
     cells = column.dropna().astype(str)
     stray_rows = np.flatnonzero(pd.to_numeric(column.astype(object), errors="coerce").isna() & column.notna())
     in_other_notation = cells.str.fullmatch(_OTHER_NOTATION)
     mostly_numbers = 0 < len(stray_rows) < 0.5 * len(column) or (
         in_other_notation.any() and in_other_notation.mean() >= 0.9
     )
-    if not isinstance(column.dtype, pd.CategoricalDtype) and len(stray_rows) and mostly_numbers:
-        cell = str(column.iloc[stray_rows[0]])
-        what, hint = "", "Repair these cells; write missing values as NA, and drop or impute them."
-        if _OTHER_NOTATION.fullmatch(cell):
-            what, hint = ", a number in another notation", OTHER_NOTATION_HINT
-        total = f"{len(stray_rows)} such cell{'s' * (len(stray_rows) > 1)} in all"
-        received = f"{cell!r} in row {stray_rows[0]} of column {name!r}{what}, {total}{further}{ROWS_FROM_ZERO}"
-        return InputError(argument, requirement, received, hint)
-    named = {field: Hint(field, name) for field in fields}
-    return InputError(argument, requirement, f"{_kind(column)} in column {name!r}{further}", default_hint, **named)
+    if isinstance(column.dtype, pd.CategoricalDtype) or not len(stray_rows) or not mostly_numbers:
+        return None
+    cell = str(column.iloc[stray_rows[0]])
+    what, hint = "", "Repair these cells; write missing values as NA, and drop or impute them."
+    if _OTHER_NOTATION.fullmatch(cell):
+        what, hint = ", a number in another notation", OTHER_NOTATION_HINT
+    total = f"{len(stray_rows)} such cell{'s' * (len(stray_rows) > 1)} in all"
+    return f"{cell!r} in row {stray_rows[0]} of column {name!r}{what}, {total}{further}{ROWS_FROM_ZERO}", hint
+
+
+def check_mostly_text(frame: pd.DataFrame, j: int, argument: str) -> None:
+    """Check that a column whose texts are used as classes holds neither vectors nor numbers with a few stray cells."""
+    problem = _describe_vectors(frame, j) or _stray_cells(frame.iloc[:, j], str(frame.columns[j]))
+    if problem is not None:
+        raise InputError(argument, "must hold numbers or classes in every column", *problem)
 
 
 def _describe_vectors(frame: pd.DataFrame, j: int) -> tuple[str, str] | None:

@@ -818,9 +818,10 @@ def as_source(value: Any, name: str, data: Data, *, ids: Any = None, **options: 
     with UserCode(argument, f"an attribute of {type(value).__name__}", "be coordinates, an estimator or a function"):
         source = _source_of(value, name, data, argument, ids, dict(options))
     source = replace(source, passed_options=options) if options else source
-    if data.network is not None and source.can_embed and source.recording is None:
+    if (data.network is not None or data.metric == "gower") and source.can_embed and source.recording is None:
+        what = "where the data are a network" if data.network is not None else "with metric='gower'"
         hint = "Pass the coordinates of its embedding."
-        raise UndefinedMeasure(argument, "must be coordinates where the data are a network", source.what, hint)
+        raise UndefinedMeasure(argument, f"must be coordinates {what}", source.what, hint)
     if data.embedding_metric == "precomputed" and not isinstance(source, CoordinateSource):
         requirement = "must be a matrix of distances with embedding_metric='precomputed'"
         hint = "Pass the distances (n, n) of its coordinates, or leave embedding_metric out."

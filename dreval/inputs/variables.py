@@ -612,8 +612,8 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
         return value, ()
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
-    series, missing_notes = _without_missing_texts(*_without_spaces(series, argument), argument)
-    codes, classes = _codes_of_classes(series, argument)
+    series, missing_notes = without_missing_texts(*without_spaces(series, argument), argument)
+    codes, classes = codes_of_classes(series, argument)
     notes = (*notes, *missing_notes)
     dtype = (numbers_from_objects(series.to_numpy()) if series.dtype == object else series).dtype
     if pd.api.types.is_float_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype) and not series.isna().any():
@@ -658,7 +658,7 @@ def as_covariates(
     covariates = {}
     for name, series in columns.items():
         label = f"{argument}[{name!r}]"
-        series, missing_notes = _without_missing_texts(*_without_spaces(series, label), label)
+        series, missing_notes = without_missing_texts(*without_spaces(series, label), label)
         covariates[name] = _covariate(series, f"{argument}[{name!r}]", types.get(name))
         notes = (
             *notes,
@@ -737,7 +737,7 @@ def _text_among_numbers(series: pd.Series[Any], argument: str) -> Notes:
     return (note("covariates.numbers", argument=argument, count=count, known=len(present), text=text),)
 
 
-def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
+def without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[Any], Notes]:
     """Return the column without spaces at the ends of its texts, and a note on values that become equal by that."""
     cells = series.cat.categories if isinstance(series.dtype, pd.CategoricalDtype) else _possible_texts(series)
     texts = dict.fromkeys(cell for cell in cells if isinstance(cell, str))
@@ -753,7 +753,7 @@ def _without_spaces(series: pd.Series[Any], argument: str) -> tuple[pd.Series[An
     return column, (spaces_note,) if merged else ()
 
 
-def _without_missing_texts(series: pd.Series[Any], notes: Notes, argument: str) -> tuple[pd.Series[Any], Notes]:
+def without_missing_texts(series: pd.Series[Any], notes: Notes, argument: str) -> tuple[pd.Series[Any], Notes]:
     """Return the column with missing values in place of texts that mean them, and a note with their number."""
     is_missing = is_missing_text(series)
     if not is_missing.any():
@@ -866,7 +866,7 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 
 
-def _codes_of_classes(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
+def codes_of_classes(series: pd.Series[Any], argument: str) -> tuple[npt.NDArray[np.int64], npt.NDArray[Any]]:
     """Return codes of classes, -1 for missing values, and the classes; raise if all values are missing."""
     missing = series.isna().to_numpy()
     if missing.all():
@@ -944,5 +944,5 @@ def _as_classes(values: pd.Series[Any], is_present: npt.NDArray[np.bool_], argum
     if pd.api.types.is_float_dtype(values.dtype) and not has_whole_numbers(values.to_numpy(dtype=np.float64)):
         values = values.astype(str)
     codes = np.full(len(is_present), -1, np.int64)
-    codes[is_present], classes = _codes_of_classes(values, argument)
+    codes[is_present], classes = codes_of_classes(values, argument)
     return with_gaps(codes, classes.astype(str))

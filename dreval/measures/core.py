@@ -351,7 +351,7 @@ class MeasureCard(Card):
         if metric == "neighbors" and self.reads_data and not self.lists:
             requirement = "must not be 'neighbors' for measures that need distances or coordinates of the data"
             raise UndefinedMeasure("metric", requirement, "lists of neighbors only", LISTS_HINT)
-        if metric in ("precomputed", "geodesic") and "features" in self.needs:
+        if metric in ("precomputed", "geodesic", "gower") and "features" in self.needs:
             requirement = f"must not be {metric!r} for {self.name}, which needs the coordinates of the data"
             raise UndefinedMeasure(
                 "metric", requirement, "distances only", "Pass the data themselves, with a metric by name."

@@ -540,7 +540,7 @@ class Results(Record):
             hint = "Pass data=, as results.embedding(name, data=X): the data of the evaluation are never saved."
             raise InputError("data", "must be given to a loaded result", "none", hint)
         metric = self.recipe.get("metric")
-        if metric in ("precomputed", "neighbors") or (metric == "geodesic" and self.recipe.get("p") is None):
+        if metric in ("precomputed", "neighbors", "gower") or (metric == "geodesic" and self.recipe.get("p") is None):
             hint = "Evaluate the data themselves, with a metric by name."
             requirement = f"must not be {metric!r} here, where the data need coordinates"
             raise InputError("metric", requirement, repr(metric), hint)

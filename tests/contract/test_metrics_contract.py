@@ -37,7 +37,8 @@ def _cloud(seed=0):
 
 
 def _distances(X, metric):
-    D = cdist(X, X, {"manhattan": "cityblock"}.get(metric, metric))
+    scaled = X / np.ptp(X, axis=0) / X.shape[1] if metric == "gower" else X
+    D = cdist(scaled, scaled, {"manhattan": "cityblock", "gower": "cityblock"}.get(metric, metric))
     D = (D + D.T) / 2
     np.fill_diagonal(D, 0.0)
     return D
@@ -52,7 +53,7 @@ def _value(name, X, Y, **options):
     return np.asarray(call_measure(name, X, Y, **chosen, **options))
 
 
-@pytest.mark.parametrize("metric", ["correlation", "manhattan"])
+@pytest.mark.parametrize("metric", ["correlation", "manhattan", "gower"])
 @each("name", DISTANCE_ONLY)
 def test_precomputed_distances_are_the_metric(name, metric):
     """Precomputed distances give the same value as their metric, for every measure that needs no coordinates."""
@@ -88,7 +89,7 @@ def test_the_metric_is_a_parameter_where_it_matters(name):
 @pytest.mark.parametrize(
     ("metric", "intervals"),
     [
-        *((metric, {"ci": None}) for metric in (*TABLE_METRICS, "geodesic")),
+        *((metric, {"ci": None}) for metric in (*TABLE_METRICS, "geodesic", "gower")),
         pytest.param("correlation", {}, marks=pytest.mark.slow),
     ],
 )
@@ -108,7 +109,7 @@ def test_an_evaluation_has_the_values_of_the_functions(metric, intervals):
     rows = results.table.drop_duplicates("measure").set_index("measure")
     for name, row in rows.iterrows():
         needs_features = "features" in MEASURES.card(name).needs
-        if metric in ("precomputed", "geodesic") and needs_features:
+        if metric in ("precomputed", "geodesic", "gower") and needs_features:
             assert pd.isna(row["value"])
             assert "needs the coordinates of the data" in row["note"]
             continue

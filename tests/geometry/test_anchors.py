@@ -22,7 +22,7 @@ from dreval.geometry.distances import Frame
 from dreval.geometry.streaming import SAMPLE, AnchoredSpace, Nearest, RankCounter, anchored_pass, sample_targets
 
 LISTS = ("nearest_data", "nearest_embedding", "data_rank", "embedding_rank", "has_ties")
-METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"]
+METRICS = ["euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed", "gower"]
 SPARSE = ["euclidean", "cosine", "manhattan", "hamming"]
 ANY_PAIR = st.one_of(pairs(), pairs(min_p=13, max_p=40), pairs(min_n=14, min_p=3, max_p=20, max_d=20))
 FORMS = {

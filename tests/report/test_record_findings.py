@@ -22,6 +22,7 @@ from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
+from dreval.records.importance import ColumnImportance
 from dreval.records.notes import note
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
@@ -176,6 +177,15 @@ def recall(used: int) -> GraphRecall:
     """Return a recall of a graph of 40 points, from some of them."""
     points = pd.DataFrame({"id": [0, 1], "recall": [0.5, 1.0]})
     return GraphRecall(0.75, 5, used, points, 0.125, 0.02, 0.7, 0.8, 0.95, recipe={"n": 40, "p": 3})
+
+
+def columns(*visible: bool) -> ColumnImportance:
+    """Return the importance of columns a, b, ..., of which some are shown."""
+    count = len(visible)
+    table = pd.DataFrame({"column": list("abcd")[:count], "drop": [0.3, 0.2, 0.01, 0.0][:count], "visible": visible})
+    table = table.assign(weight=[0.8, 0.7, 0.6, 0.5][:count])
+    recipe = {"n": 40, "parameters": {"n_neighbors": 15, "conf_level": 0.95}}
+    return ColumnImportance(table, np.zeros((40, count)), np.arange(40), np.zeros((40, 2)), 0.6, 0.05, recipe=recipe)
 
 
 def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> RepresentationSimilarity:
@@ -359,6 +369,9 @@ CASES: dict[str, Case] = {
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),
     "recall": (lambda: small.graph_recall_findings(recall(2)), [75, 5, 70, 80, 2, 40, 12.5, 50]),
     "recall of all": (lambda: small.graph_recall_findings(recall(40)), [75, 5, 40, 12.5, 50]),
+    "columns": (lambda: small.importance_findings(columns(True, True, False)), [2, 3, 0.2, 0.3, 15, 0.6, 0.05, 0.6]),
+    "one column": (lambda: small.importance_findings(columns(True)), [1, 1, 0.3, 15, 0.6, 0.05]),
+    "no column": (lambda: small.importance_findings(columns(False, False)), [0.6, 15, 0.05, 0.7, 0.8]),
     "perplexity": (lambda: small.perplexity_findings(perplexities(3.0, 2.0)), [20, 2.0, 1.5, 2.5, 10, 3.0]),
     "perplexity alone": (lambda: small.perplexity_findings(perplexities(3.0, 2.0, half=math.nan)), [20, 2.0]),
     "no perplexity": (lambda: small.perplexity_findings(perplexities(math.nan, math.nan)), []),

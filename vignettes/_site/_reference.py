@@ -39,6 +39,7 @@ RECORDS = (
     "dreval.records.evaluated.EvaluatedEmbedding",
     "dreval.records.estimates.IntrinsicDimension",
     "dreval.records.estimates.ParallelAnalysis",
+    "dreval.records.importance.ColumnImportance",
     "dreval.records.recall.GraphRecall",
     "dreval.records.sweep.Sweep",
     "dreval.records.out_of_sample.OutOfSample",
@@ -60,8 +61,8 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Reliability": (
         {},
         (
-            "representation_similarity sweep local_distortion graph_recall singularity_score perturbation_score "
-            "perplexity_curve list_analyses"
+            "representation_similarity sweep local_distortion column_importance graph_recall singularity_score "
+            "perturbation_score perplexity_curve list_analyses"
         ),
     ),
     "Number of dimensions": (

@@ -36,7 +36,9 @@ Plain arrays and sparse rows of kind SQUARES give squared Euclidean distances. A
 dense one: terms are added in the order of the columns, and a zero adds nothing. COSINE is squared Euclidean between
 rows of norm 1, exactly 2 where their inner product is exactly 0 (rows without a common entry are ties), and 0 where
 they differ by rounding only. PRECISE is COSINE of rows of twice the width: behind the entries of a row are their
-rounding errors, so that rows that nearly agree have differences to all digits.
+rounding errors, so that rows that nearly agree have differences to all digits. MIXED is the mean over the columns in
+which both rows have a cell (the others are NaN) of differences that count as 1 from 1 on: numbers are in units of their
+range, codes of classes differ by 1 or more.
 
 Plain twins
 -----------
@@ -60,6 +62,7 @@ DIFFERING = 2
 GIVEN = 3
 COSINE = 4
 PRECISE = 5
+MIXED = 6
 
 SAME = 1e-28  # squared difference up to which rows of norm 1 are equal but for rounding
 SAME_PRECISE = 2.0**-100  # of rows with their rounding errors: the square of inputs.directions.SAME_DIRECTION
@@ -69,7 +72,7 @@ ORTHOGONAL = 2.0  # squared difference of two rows of norm 1 without any product
 class Measured(NamedTuple):
     """Dense points not compared by squares: rows (n, p) and columns (p, n), or (GIVEN) the distances (n, n).
 
-    PRECISE: rows (n, 2 p) and columns (2 p, n).
+    PRECISE: rows (n, 2 p) and columns (2 p, n). MIXED: missing cells are NaN.
     """
 
     rows: Any
@@ -129,12 +132,26 @@ def _precise(left, i, right, j):
 
 
 @loop()
+def _mixed(left, i, right, j):
+    """Return the mean difference of two rows over the columns in which both have a cell."""
+    total, count = 0.0, 0
+    for c in range(left.rows.shape[1]):
+        step = abs(left.rows[i, c] - right.rows[j, c])
+        if step == step:
+            total += min(step, 1.0)
+            count += 1
+    return total / count if count > 0 else np.nan
+
+
+@loop()
 def _measured(left, i, right, j):
     """Return the value of two dense rows that are not compared by squares."""
     if left.kind == GIVEN:
         return left.rows[i, j]
     if left.kind == PRECISE:
         return _precise(left, i, right, j)
+    if left.kind == MIXED:
+        return _mixed(left, i, right, j)
     total, product = 0.0, 0.0
     for c in range(left.rows.shape[1]):
         total += _term(left.rows[i, c] - right.rows[j, c], left.kind)
@@ -297,6 +314,10 @@ def fill_measured(queries, rows, points, out):
                     product[j] += x * column[j]
             for j in range(line.shape[0]):
                 line[j] = _angular(line[j], product[j], SAME_PRECISE)
+            continue
+        if points.kind == MIXED:
+            for j in range(line.shape[0]):
+                line[j] = _mixed(queries, rows[b], points, j)
             continue
         for c in range(points.columns.shape[0]):
             x, column = queries.rows[rows[b], c], points.columns[c]

@@ -40,10 +40,13 @@ def plain_common_counts(first, second, forward, backward, counts):
 
 
 @loop()
-def ranks_in_lists(first, second, out):
-    """Write the rank, from 1, of each entry of the lists ``first`` in those of ``second``; k + 1 if it is not there."""
+def ranks_in_lists(first, second, points, out):
+    """Write the rank, from 1, of each entry of the lists ``first`` in those of ``second``; k + 1 if it is not there.
+
+    Entries are numbers below ``points``.
+    """
     n, k = first.shape
-    place = np.full(n, k + 1, np.int32)
+    place = np.full(points, k + 1, np.int32)
     for i in range(n):
         for b in range(k):
             place[second[i, b]] = b + 1

@@ -27,6 +27,7 @@ from dreval.records.estimates import (
 )
 from dreval.records.evaluated import EvaluatedEmbedding
 from dreval.records.frames import notes_of_table, setting_names
+from dreval.records.importance import ColumnImportance
 from dreval.records.notes import ASSUMPTION, FAILURE, LIMIT, Note
 from dreval.records.points import Embedding, LocalDistortion, PerturbationScore, PointScores, SingularityScore
 from dreval.records.recall import GraphRecall
@@ -48,6 +49,9 @@ from dreval.report.result_view import (
 ROUNDING = 1e-9  # differences from a perfect value that are nothing but rounding
 MAX_NOTES = 3  # notes of a short summary
 MAX_NAMED_MEASURES = 4  # measures that a sentence names
+MAX_NAMED_COLUMNS = 6  # columns that a sentence names
+MAX_PRINTED_COLUMNS = 12  # rows of the printed table of columns
+MAX_COLUMN_LETTERS = 22
 SEVERITIES = (FAILURE, LIMIT, ASSUMPTION)  # the most important first
 
 
@@ -179,6 +183,60 @@ def graph_recall_findings(record: GraphRecall) -> list[Finding]:
     else:
         mean = record_finding("recall.all", **numbers)
     return [mean, record_finding("recall.complete", complete=record.complete)]
+
+
+def importance_summary(record: ColumnImportance, full: bool) -> Document:
+    """Return which columns the map shows and loses, and the numbers of the columns."""
+    level = _level(record.conf_level)
+    table = record.table if full else record.table.head(MAX_PRINTED_COLUMNS)
+    numbers = ("drop", "conf_low", "conf_high", "p_value", "weight", "share")
+    rows = [
+        [
+            row["column"]
+            if len(row["column"]) <= MAX_COLUMN_LETTERS
+            else f"{row['column'][: MAX_COLUMN_LETTERS - 1]}…",
+            *(format_p(row[key]) if key == "p_value" else _fixed(row[key]) for key in numbers),
+            "shown" if row["visible"] else "",
+        ]
+        for row in table.to_dict("records")
+    ]
+    columns = ["column", "lost", f"{level} low", "high", "p", "weight", "lost/weight", ""]
+    n_further = len(record.table) - len(rows)
+    foot = f"{count_noun(n_further, 'further column')} in tidy()." if n_further else ""
+    settings = [("n", record.recipe["n"]), ("Points compared", len(record.rows)), *_parameters(record.recipe)]
+    notes = [*record.notes, *([ANALYSES.card("column_importance").caution] if full else [])]
+    tables = [Table("", columns, rows, foot=foot)]
+    findings = importance_findings(record)
+    return record_summary("Column importance", findings, tables, notes, full=full, settings=settings, call=record.call)
+
+
+def _fixed(value: float) -> str:
+    """Return a share with three decimals; an empty text for a missing one."""
+    return "" if math.isnan(value) else format_fixed(value, 3)
+
+
+def importance_findings(record: ColumnImportance) -> list[Finding]:
+    """Return the columns that the map shows, and those that it is not known to show, by their weight."""
+    visible, hidden = record.table[record.table["visible"]], record.hidden
+    numbers = {"total": len(record.table), "k": record.k, "overlap": record.overlap, "chance": record.chance}
+    if len(visible):
+        numbers |= {"count": len(visible), "low": float(visible["drop"].min()), "high": float(visible["drop"].max())}
+        kind = "importance.shown" if len(visible) > 1 else "importance.shown_one"
+        findings = [record_finding(kind, names=_first_names(record.visible), **numbers)]
+    else:
+        findings = [record_finding("importance.none", **numbers)]
+    if hidden:
+        weights = record.table.set_index("column")["weight"][list(hidden)]
+        ends = [_fixed(float(value)) for value in (weights.min(), weights.max())]
+        span = f"weight {ends[0]}" if len(hidden) == 1 else f"weights {ends[0]} to {ends[1]}"
+        findings.append(record_finding("importance.lost", count=len(hidden), weights=span, names=_first_names(hidden)))
+    return findings
+
+
+def _first_names(names: Sequence[str]) -> tuple[str, ...]:
+    """Return the first names, and how many there are besides."""
+    further = len(names) - MAX_NAMED_COLUMNS
+    return (*names[:MAX_NAMED_COLUMNS], *([f"{further:,} more"] if further > 0 else []))
 
 
 def parallel_analysis_summary(record: ParallelAnalysis, full: bool) -> Document:

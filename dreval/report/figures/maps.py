@@ -465,7 +465,7 @@ ELLIPSE_ANGLES = np.linspace(0.0, 2.0 * np.pi, 33)
 def draw_ellipses(results: Results, _view: ResultView, names: list[str], *, n_neighbors: int | None = None) -> Figure:
     """Draw the points with the mean ellipse of each cell of a grid, and broken edges."""
     data, metric = results._held_data(), str(results.recipe.get("metric", "euclidean"))
-    if data is None or metric in ("precomputed", "geodesic", "neighbors"):
+    if data is None or metric in ("precomputed", "geodesic", "neighbors", "gower"):
         hint = "Pass coordinates to Evaluation; a loaded result has no data: run the evaluation again."
         raise InputError("results", "must hold the data in memory for ellipses", "none", hint)
     n, d = len(results.embeddings[names[0]]), max(results.embeddings[name].shape[1] for name in names)

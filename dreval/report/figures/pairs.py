@@ -80,6 +80,9 @@ def _matrix_points(results: Results, names: list[str]) -> int:
 
 def _matrix_data(results: Results) -> Any:
     """Return the data in memory: the image needs ranks in the data."""
+    if results.recipe.get("metric") == "gower":
+        hint = "A plot of r_nx has the curve; distances with metric='precomputed' have the matrix."
+        raise InputError("results", "must not be of mixed columns for a co-ranking matrix", "metric='gower'", hint)
     data = results._held_data()
     if data is None:
         hint = "Run the evaluation again, or set them: dataclasses.replace(results, data=X). They are never saved."
