@@ -193,7 +193,8 @@ class Evaluation:
         next to decimals, and columns whose standard deviation is more than 100 times that of the others. A column of
         row ids raises an error. The frame that a callable or an estimator returns is matched by its row names.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
-        Classes of the points: text, booleans or whole numbers. Where some are missing (None, NaN, masked, an empty cell
+        Classes of the points: text, booleans or whole numbers. Decimal numbers (age, dose, time) are no classes but a
+        target: ``knn_r2`` is computed and tests use them as numbers, with a note. Where some are missing (None, NaN, masked, an empty cell
         of a file, or a text such as "NA", "nan" and "None"), measures of labels and tests against the labels use the
         labeled points only, as if these were the data; their rows say so. Everything else uses all points.
     latent : (n, q) array, optional
@@ -367,6 +368,7 @@ class Evaluation:
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
+        settings["decimal_labels"] = True
         self.data: Data = with_geodesics(as_data(data, **variables, **settings), graph_neighbors, n_jobs)
         self.data = replace(self.data, embedding_metric=self.embedding_metric)
         check_targets(self.data)

@@ -183,7 +183,9 @@ def _measure_groups(variables: Mapping[str, Any]) -> dict[str, list[str]]:
     """Return the measures whose variables the data have: "default" in the order of the cards, and "all"."""
     missing = {name for name, values in variables.items() if values is None}
     cards = [card for card in MEASURES.cards() if missing.isdisjoint(card.needs)]
-    default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
+    has_labels = variables["target"] is not None and "labels" in variables["target"].dtype.names  # decimal numbers
+    default = [card for card in cards if card.default is not None and (has_labels or "target" not in card.needs)]
+    default = sorted(default, key=lambda card: card.default)
     names = [card.name for card in default]
     return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
 
@@ -200,11 +202,13 @@ def plan_measures(
     ``variables`` are those of the data. The options of measures that are not requested are checked as well.
     """
     n_labeled = n if variables["labels"] is None else int(np.count_nonzero(variables["labels"] >= 0))
+    targets = () if variables["target"] is None else variables["target"].dtype.names
 
     def tasks_of(name: str) -> list[MeasureTask]:
         function = MEASURES.get(name)
         n_used = min(n, n_labeled) if "labels" in function.card.needs else n
-        return _plan_measure(name, function, options.get(name, {}), n_neighbors, n, n_used)
+        tasks = _plan_measure(name, function, options.get(name, {}), n_neighbors, n, n_used)
+        return _for_targets(tasks, targets, name) if "target" in function.card.needs else tasks
 
     for name in options:
         if name in MEASURES:
@@ -241,12 +245,23 @@ def _plan_measure(
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
+        elif key in card.needs:  # the name of a target
+            continue
         elif key != "n_neighbors" and not (value is None and card.parameters[key] is None):
             check_int(value, key, low=2, high=n_used if key == "n_splits" else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, function, parameters)]
     sizes = check_k(parameters["n_neighbors"], n)[0]
     return [MeasureTask(name, function, {**parameters, "n_neighbors": k}) for k in sizes]
+
+
+def _for_targets(tasks: Sequence[MeasureTask], targets: Sequence[str], name: str) -> list[MeasureTask]:
+    """Return the tasks of each target, or of the one that the options name; without a target they stay as they are."""
+    if not targets:
+        return list(tasks)
+    option = tasks[0].parameters["target"]
+    names = targets if option is None else [check_one_of(option, targets, f"options[{name!r}]['target']")]
+    return [replace(task, parameters={**task.parameters, "target": target}) for target in names for task in tasks]
 
 
 def _plan_algorithm(name: str, function: Any, options: Mapping[str, Any]) -> MeasureTask:
@@ -408,6 +423,8 @@ def _variables(data: Any) -> dict[str, _Variable]:
             else np.where(data.labels.has_label, data.labels.codes, None)
         )
         variables.append(_Variable.of("labels", "labels", codes, "delta"))
+    for name, values in data.target.items():  # labels that are decimal numbers
+        variables.append(_Variable.of(name, name, values, "gaussian"))
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"
         variables.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
