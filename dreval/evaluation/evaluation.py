@@ -194,9 +194,10 @@ class Evaluation:
         row ids raises an error. The frame that a callable or an estimator returns is matched by its row names.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
         Classes of the points: text, booleans or whole numbers. Decimal numbers (age, dose, time) are no classes but a
-        target: ``knn_r2`` is computed and tests use them as numbers, with a note. Where some are missing (None, NaN, masked, an empty cell
-        of a file, or a text such as "NA", "nan" and "None"), measures of labels and tests against the labels use the
-        labeled points only, as if these were the data; their rows say so. Everything else uses all points.
+        target: ``knn_r2`` is computed and tests use them as numbers, with a note. Where some labels are missing (None,
+        NaN, masked, an empty cell of a file, or a text such as "NA", "nan" and "None"), measures of labels and tests
+        against the labels use the labeled points only, as if these were the data; their rows say so. Everything else
+        uses all points.
     latent : (n, q) array, optional
         True latent variables, where they are known.
     batch : (n,) array, column name or path, optional

@@ -1,8 +1,8 @@
 """Compute Moran's I of a number of each point over lists of neighbors, and its moments under permutations.
 
-The weight of a pair (i, j) is 1 where j is among the k neighbors of i, else 0. Lists of neighbors are directed, and stay
-so: j may be a neighbor of i without i being one of j. With rows of equal length, row-standardized weights give the same
-value and moments.
+The weight of a pair (i, j) is 1 where j is among the k neighbors of i, else 0. Lists of neighbors are directed, and
+stay so: j may be a neighbor of i without i being one of j. With rows of equal length, row-standardized weights give
+the same value and moments.
 """
 
 from __future__ import annotations

@@ -56,8 +56,8 @@ from dreval.inputs.variables import (
     as_ids,
     as_label_vector,
     as_labels,
-    as_target,
     as_latent,
+    as_target,
     check_lengths,
 )
 from dreval.records.notes import Note, Notes, note
@@ -393,7 +393,8 @@ def as_data(
     if index is not None and not ids_given:
         check_lengths(index, "ids")
     reserve = raw.reserve if index is None else None
-    for argument, value in {"labels": labels, "batch": batch, "groups": groups, "latent": latent, "target": target}.items():
+    variables = {"labels": labels, "batch": batch, "groups": groups, "latent": latent, "target": target}
+    for argument, value in variables.items():
         _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, ids_given, reserve, header, raw.other_header)
     raw, labels = extract_variable(raw, labels, "labels")
@@ -405,13 +406,13 @@ def as_data(
     )
     types = _merged_types(named_types, covariate_types, covariates_name)
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
-    label_vector, numbers, label_notes = None, None, ()
+    label_vector, numbers, label_notes = None, {}, ()
     if labels is not None and decimal_labels:
         label_vector, numbers, label_notes = as_labels(labels, rows)
     elif labels is not None:
         label_vector, label_notes = as_label_vector(labels, rows)
     targets, target_notes = ({}, ()) if target is None else as_target(target, rows)
-    targets |= {} if numbers is None else {"labels": numbers}
+    targets |= numbers
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
     check_no_gaps(batches, batch_notes, "batch")
     group_vector, group_notes = (None, ()) if groups is None else as_label_vector(groups, rows, "groups")
@@ -422,7 +423,10 @@ def as_data(
     covariate_values, covariate_notes = (
         ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name, types)
     )
-    if (label_vector is not None or numbers is not None) and "labels" in covariate_values:
+    if repeated := [name for name in numbers if name in covariate_values]:
+        hint = "Pass it once: covariates that are numbers are targets, too."
+        raise InputError(covariates_name, "must not have the name of the labels", repr(repeated[0]), hint)
+    if label_vector is not None and "labels" in covariate_values:
         hint = "Give the covariate another name."
         raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
     latent = raw.latent if latent is None else latent

@@ -609,18 +609,19 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     return _label_vector(*_read_column(value, rows, argument), rows, argument)
 
 
-def as_labels(value: Any, rows: HasRows) -> tuple[LabelVector | None, npt.NDArray[np.float64] | None, Notes]:
-    """Return labels as classes or, where they are decimal numbers, as numbers (NaN: missing), with notes."""
+def as_labels(value: Any, rows: HasRows) -> tuple[LabelVector | None, dict[str, npt.NDArray[np.float64]], Notes]:
+    """Return labels as classes or, where they are decimal numbers, as numbers by name (NaN: missing), with notes."""
     if kind_of(value) is Kind.LABELS:
-        return as_label_vector(value, rows)[0], None, ()
+        return as_label_vector(value, rows)[0], {}, ()
     series, notes = _read_column(value, rows, "labels")
     present = series[series.notna()].infer_objects()
     is_float = pd.api.types.is_float_dtype(present.dtype) and not isinstance(present.dtype, pd.CategoricalDtype)
     if not is_float or has_whole_numbers(present.to_numpy(dtype=np.float64)):
         vector, notes = _label_vector(series, notes, rows, "labels")
-        return vector, None, notes
-    numbers = _covariate(series, "labels", "number")
-    return None, numbers, (*notes, note("labels.numbers", count=int(present.nunique()), known=len(present)))
+        return vector, {}, notes
+    name = "labels" if series.name is None else str(series.name)
+    numbers_note = note("labels.numbers", count=int(present.nunique()), known=len(present))
+    return None, {name: _covariate(series, "labels", "number")}, (*notes, numbers_note)
 
 
 def as_target(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[np.float64]], Notes]:
@@ -642,9 +643,7 @@ def _read_column(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[An
     return series, (*notes, *missing_notes)
 
 
-def _label_vector(
-    series: pd.Series[Any], notes: Notes, rows: HasRows, argument: str
-) -> tuple[LabelVector, Notes]:
+def _label_vector(series: pd.Series[Any], notes: Notes, rows: HasRows, argument: str) -> tuple[LabelVector, Notes]:
     """Return a column as classes, with its notes and those on classes that may be none."""
     codes, classes = _codes_of_classes(series, argument)
     dtype = (numbers_from_objects(series.to_numpy()) if series.dtype == object else series).dtype

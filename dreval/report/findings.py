@@ -44,6 +44,7 @@ from dreval.report.format import (
     percent,
     probability,
     significant,
+    test_name,
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
@@ -909,7 +910,8 @@ def other_settings(view: ResultView) -> Iterator[str]:
     for main in view.main_columns:
         family = view.curve(main)
         for column in view.columns:
-            if column.measure == main.measure and column != main and column not in family and column.values:
+            same_measure = (column.measure, column.target) == (main.measure, main.target)
+            if same_measure and column != main and column not in family and column.values:
                 values = join_and(
                     [f"{without_zero(column.format_value(value))} ({name})" for name, value in column.values.items()]
                 )
@@ -978,7 +980,7 @@ def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]]) -> str:
     """
     tests: dict[str, dict[str, None]] = {}
     for row in rows:
-        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[str(row["test"]).upper()] = None
+        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[test_name(str(row["test"]))] = None
     if len(tests) == 1:
         return next(iter(tests))
     parts = [f"{join_and(list(names))}{scheme}" for scheme, names in tests.items() if scheme]

@@ -68,6 +68,7 @@ from dreval.report.format import (
     number_word,
     p_text,
     percent,
+    test_name,
     without_zero,
 )
 from dreval.report.render.html import html_tables
@@ -664,7 +665,7 @@ def _test_answer(view: ResultView, variable: str, rows: Sequence[Mapping[str, An
     column = "p_adjusted" if adjusted else "p_value"
     p_by_test: dict[str, list[float]] = {}
     for row in rows:
-        p_by_test.setdefault(row["test"].upper(), []).append(row[column])
+        p_by_test.setdefault(test_name(row["test"]), []).append(row[column])
     low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
     p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
     limit, variable = smallest_p_text(view, rows), f"{variable}{scheme_text(view, rows)}"

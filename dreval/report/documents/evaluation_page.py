@@ -94,6 +94,7 @@ from dreval.report.format import (
     join_and,
     number_word,
     short_names,
+    test_name,
     without_zero,
 )
 from dreval.report.plot import plot
@@ -828,7 +829,7 @@ def _test_parts(results: Results, group: TestGroup, max_histograms: int) -> list
     with_null.sort(key=lambda test_and_null: (str(test_and_null[0]["variable"]), str(test_and_null[0]["test"])))
     panels = []
     for row, null in with_null[: max(max_histograms, 0)]:
-        test, variable = str(row["test"]).upper(), printable(row["variable"])
+        test, variable = test_name(str(row["test"])), printable(row["variable"])
         numbers = true_minus(f"null mean {row['chance']:.3g}, {decisive_p(row)}")
         label = true_minus(f"{test} of {row['embedding']} and {variable}: observed {row['statistic']:.4g}, {numbers}")
         drawing = null_svg(null.low, null.high, null.counts, float(row["statistic"]), label)
