@@ -67,6 +67,7 @@ from dreval.evaluation.rows import (
     EmbeddingOutcome,
     Key,
     MeasureRow,
+    argument_of,
     evaluate_algorithms,
     evaluate_where_labeled,
     failed_outcome,
@@ -879,7 +880,7 @@ class Evaluation:
         for variable, values in self.data.variables().items():
             if values is None:  # labels, latent variables or batch
                 for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
-                    warn(InputWarning(note(f"{variable}.none", name, way=f"{variable}= to Evaluation")))
+                    warn(InputWarning(note(f"{variable}.none", name, way=f"{argument_of(variable)}= to Evaluation")))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect.

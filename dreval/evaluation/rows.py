@@ -278,8 +278,13 @@ def _missing_part(task: MeasureTask, view: View) -> Note | None:
         return note("embedding_metric.undefined", metric=view.embedding_metric)
     for variable, values in view.variables().items():
         if variable in task.card.needs and values is None:
-            return note(f"{variable}.none", way=f"{variable}= to Evaluation")
+            return note(f"{variable}.none", way=f"{argument_of(variable)}= to Evaluation")
     return None
+
+
+def argument_of(variable: str) -> str:
+    """Return the argument of an evaluation that holds a variable of the points."""
+    return {"target": "covariates"}.get(variable, variable)
 
 
 def _value_row(name: str, view: View, task: MeasureTask) -> tuple[MeasureRow, Answer]:

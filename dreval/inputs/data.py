@@ -220,7 +220,9 @@ class Data:
 
     def named_variables(self) -> dict[str, Any]:
         """Return all variables of the points by name: columns of ``obs``, covariates, labels and batches."""
-        vectors = {vector.name: vector.values for vector in (self.labels, self.batch) if vector is not None}
+        vectors = {
+            vector.name: vector.values for vector in (self.labels, self.batch, self.groups) if vector is not None
+        }
         columns = {} if self.obs is None else {str(name): self.obs[name] for name in self.obs}
         return {**self.covariates, **self.target, **vectors, **columns}
 

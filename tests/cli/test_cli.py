@@ -363,7 +363,7 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
 
 def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: Path) -> None:
     """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
-    needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
+    needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2", "target": "knn_r2"}
     assert set(needs) == set(VARIABLE_HINTS)
     selection = ("--measures", ",".join(needs.values()), "--tests", "none")
     code, out, err = run(*EVALUATE, *selection, "--save", "lacks.dreval")

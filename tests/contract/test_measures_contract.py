@@ -72,6 +72,8 @@ def _options(name, X, k=None):
         options["latent"] = _latent(X)
     if "batch" in card.needs:
         options["batch"] = _batch(n)
+    if "target" in card.needs:
+        options["target"] = _latent(X)[:, 0]
     if n < 7 and "batch" in options:  # a label with several batches and more points
         options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
@@ -418,6 +420,7 @@ def test_all_points_as_anchors_are_exact(ties):
     """``anchors = n`` is the evaluation of all points: every value, chance, curve and bound, for every measure."""
     X, Y = _cloud(n=40)
     variables = {"labels": _labels(40), "latent": _latent(X), "batch": _batch(40), "n_neighbors": 5, "random_state": 0}
+    variables["covariates"] = {"target": _latent(X)[:, 0]}
     embeddings = {"Y": np.round(Y) if ties else Y}
     exact = dreval.Evaluation(X, embeddings, **variables).run("all", None, None)
     anchored = dreval.Evaluation(X, embeddings, anchors=40, **variables).run("all", None)
