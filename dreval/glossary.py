@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 __all__ = [
+    "ARGUMENTS",
     "COLUMNS",
     "DIRECTIONS",
     "METRICS",
@@ -36,6 +37,7 @@ __all__ = [
     "true_minus",
 ]
 
+ARGUMENTS = {"target": "covariates"}  # the argument of an evaluation for a variable that has another name there
 METRICS = (  # distances in the data space
     "euclidean",
     "cosine",

@@ -23,6 +23,7 @@ from dreval.records.results import Results
 
 MIN_MEMBERS = 3  # points of a class, so that it has a spread without each of them
 MIN_CLASSES = 3  # two classes have one distance, which cannot be compared with others
+MIN_ERRORS = 2.0  # standard errors of a squared distance below which the logarithm has no useful error
 MAX_CLASSES = 60  # classes whose pairs are compared with each other in memory
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed")
 
@@ -275,14 +276,18 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
 
 
 def _is_apart(part: _Part, c: int, p: int) -> bool:
-    """Return whether the centers of a pair of classes are apart, also without each point or group."""
-    if part.squares[p] <= 0:
-        return False
+    """Return whether the squared distance of a pair of classes is above 0 by two standard errors, and ever above 0."""
+    square = part.squares[p]
     if len(part.left_out) == 1:
-        column = part.left_out[0][:, p]
-        return bool((column > 0).all())
-    a, b = (int(ends[p]) for ends in np.triu_indices(c, 1))
-    return bool(part.left_out[a][:, b].min() > 0 and part.left_out[b][:, a].min() > 0)
+        left_out, n = part.left_out[0][:, p], len(part.left_out[0])
+    else:
+        a, b = (int(ends[p]) for ends in np.triu_indices(c, 1))
+        left_out, n = np.r_[part.left_out[a][:, b], part.left_out[b][:, a]], sum(map(len, part.left_out))
+    if square <= 0 or not (left_out > 0).all():
+        return False
+    changes = left_out - square  # 0 without a point of another class
+    variance = (n - 1) / max(n, 1) * (float(changes @ changes) - float(changes.sum()) ** 2 / max(n, 1))
+    return bool(square > MIN_ERRORS * np.sqrt(max(variance, 0.0)))
 
 
 def _deviations(part: _Part, sizes: IntArray, valid: npt.NDArray[np.bool_]) -> list[tuple[IntArray, FloatArray]]:

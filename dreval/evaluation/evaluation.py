@@ -67,7 +67,6 @@ from dreval.evaluation.rows import (
     EmbeddingOutcome,
     Key,
     MeasureRow,
-    argument_of,
     evaluate_algorithms,
     evaluate_where_labeled,
     failed_outcome,
@@ -79,7 +78,7 @@ from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
-from dreval.glossary import METRICS, TABLE_METRICS
+from dreval.glossary import ARGUMENTS, METRICS, TABLE_METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
@@ -880,7 +879,11 @@ class Evaluation:
         for variable, values in self.data.variables().items():
             if values is None:  # labels, latent variables or batch
                 for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
-                    warn(InputWarning(note(f"{variable}.none", name, way=f"{argument_of(variable)}= to Evaluation")))
+                    warn(
+                        InputWarning(
+                            note(f"{variable}.none", name, way=f"{ARGUMENTS.get(variable, variable)}= to Evaluation")
+                        )
+                    )
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect.

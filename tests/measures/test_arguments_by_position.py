@@ -61,7 +61,9 @@ def test_the_measures_without_data_are_those_of_variables() -> None:
 @each("name", WITHOUT_DATA)
 def test_data_in_front_raise_an_error_with_the_call(name: str) -> None:
     """The error names the call without data."""
-    with pytest.raises(TypeError, match=rf"{name}\(\) does not read the data: call {name}\(Y, (labels|batch|latent|target)="):
+    with pytest.raises(
+        TypeError, match=rf"{name}\(\) does not read the data: call {name}\(Y, (labels|batch|latent|target)="
+    ):
         getattr(dreval, name)(X, Y, **variables(name))
 
 
