@@ -877,13 +877,10 @@ class Evaluation:
         if runs.errors:
             warn(EmbeddingFailed(runs.errors, len(self.sources)))
         for variable, values in self.data.variables().items():
-            if values is None:  # labels, latent variables or batch
+            if values is None:  # labels, latent variables, batch or target
+                way = f"{ARGUMENTS.get(variable, variable)}= to Evaluation"
                 for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
-                    warn(
-                        InputWarning(
-                            note(f"{variable}.none", name, way=f"{ARGUMENTS.get(variable, variable)}= to Evaluation")
-                        )
-                    )
+                    warn(InputWarning(note(f"{variable}.none", name, way=way)))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect.

@@ -366,7 +366,7 @@ def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: 
     needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2", "covariates": "knn_r2"}
     assert {"target" if name == "covariates" else name for name in needs} == set(VARIABLE_HINTS)
     selection = ("--measures", ",".join(needs.values()), "--tests", "none")
-    code, out, err = run(*EVALUATE, *selection, "--save", "lacks.dreval")
+    code, out, err = run(*EVALUATE, *selection, "--full", "--save", "lacks.dreval")
     _, document, _ = run(*EVALUATE, *selection, "--json")
     saved = dreval.load_results(folder / "lacks.dreval")
     table = {row["measure"]: row["note"] for row in json.loads(document)["table"]}
