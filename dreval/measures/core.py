@@ -578,8 +578,9 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
     data = with_geodesics(data, arguments.get("graph_neighbors", "auto"), arguments.get("n_jobs"))
     data = replace(data, embedding_metric=embedding_metric)
+    values = data.variables()
     for name in card.variables:
-        if getattr(data, name) is None:
+        if values[name] is None:
             raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
     if card.reads_data:
         source = as_source(arguments["Y"], "Y", data)

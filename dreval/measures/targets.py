@@ -304,6 +304,7 @@ def _ratio_without(view: View, n_neighbors: int, target: str | None) -> FloatArr
         "that of ``knn_r2`` divided by R^2 in the data, as -0.0855 for n = 100, k = 15 and an R^2 of 0.906 in the data"
     ),
     expected=_ratio_chance,
+    ceiling=lambda n, n_neighbors: 1.0,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     without=_ratio_without,
     caution="Above 1 the number is easier to read off the embedding than off neighbors in the data, which noise in the "
