@@ -247,7 +247,7 @@ def _measure_notes(card: Any, rounding: float) -> list[str]:
 def value_range(card: Any) -> str:
     """Return the range of the values of a measure."""
     low, high = card.bounds
-    return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
+    return f"{f'[{low:g}' if math.isfinite(low) else '(-inf'}, {f'{high:g}]' if math.isfinite(high) else 'inf)'}"
 
 
 def chance_text(card: Any) -> str:

@@ -186,7 +186,7 @@ def _group_notes(view: View) -> Notes:
     ),
     expected=_knn_r2_chance,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
-    default=11,
+    default=14,
     without=_knn_r2_without,
     caution=NOT_CAUSE,
     cost="O(n log n) time for d <= 8, O(n^2 d) beyond; O(n k) memory.",
@@ -304,7 +304,7 @@ def _ratio_without(view: View, n_neighbors: int, target: str | None) -> FloatArr
         "that of ``knn_r2`` divided by R^2 in the data, as -0.0855 for n = 100, k = 15 and an R^2 of 0.906 in the data"
     ),
     expected=_ratio_chance,
-    ceiling=lambda n, n_neighbors: 1.0,
+    ceiling=lambda _n, _k: 1.0,
     invariances=frozenset({"translation", "rotation", "scale", "monotone"}),
     without=_ratio_without,
     caution="Above 1 the number is easier to read off the embedding than off neighbors in the data, which noise in the "
