@@ -337,7 +337,7 @@ def knn_r2_ratio(
     >>> round(dreval.knn_r2_ratio(X, X[:, :2], target=X[:, 0]), 3)
     1.051
     >>> round(dreval.knn_r2_ratio(X, X[:, 1:], target=X[:, 0]), 3)
-    -0.02
+    -0.099
     """
     known = _known(view, target)
     ratio, above, below, rows = _ratio_parts(view, n_neighbors, target)

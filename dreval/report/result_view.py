@@ -125,6 +125,11 @@ class Column:
         return self.settings.get(TARGET_PARAMETER)
 
     @property
+    def setting_text(self) -> str:
+        """The parameters as they are printed next to the title, which has the target."""
+        return parameter_text({name: value for name, value in self.settings.items() if name != TARGET_PARAMETER})
+
+    @property
     def higher(self) -> bool:
         """Whether higher values are better."""
         return self.direction == "higher"

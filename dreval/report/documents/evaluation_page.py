@@ -102,6 +102,7 @@ from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import (
     DIFFERS,
     NEIGHBORS_PARAMETER,
+    TARGET_PARAMETER,
     Column,
     ResultView,
     assumptions_text,
@@ -671,7 +672,9 @@ def _down_title(column: Column) -> str:
 def _other_parameters(view: ResultView, column: Column) -> str:
     """Return the parameters of a measure, without the number of neighbors that the page names once."""
     named = (NEIGHBORS_PARAMETER, str(view.k))
-    return parameter_text(dict(setting for setting in column.settings.items() if setting != named))
+    return parameter_text(
+        dict(setting for setting in column.settings.items() if setting != named and setting[0] != TARGET_PARAMETER)
+    )
 
 
 def _chance_text(column: Column) -> str:
