@@ -670,11 +670,9 @@ def _down_title(column: Column) -> str:
 
 
 def _other_parameters(view: ResultView, column: Column) -> str:
-    """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    named = (NEIGHBORS_PARAMETER, str(view.k))
-    return parameter_text(
-        dict(setting for setting in column.settings.items() if setting != named and setting[0] != TARGET_PARAMETER)
-    )
+    """Return the parameters of a measure that the page names nowhere else: not the number of neighbors, or a target."""
+    named = (NEIGHBORS_PARAMETER, str(view.k)), (TARGET_PARAMETER, str(column.target))
+    return parameter_text(dict(setting for setting in column.settings.items() if setting not in named))
 
 
 def _chance_text(column: Column) -> str:
