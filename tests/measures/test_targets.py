@@ -140,6 +140,11 @@ def test_neighbors_are_from_other_groups() -> None:
     assert row["value"] == pytest.approx(naive_r2(places, t, 4, groups), rel=1e-9)
     assert row["value"] < 0.5
     assert row["target"] == "groups"
+    partly = np.where(np.arange(40) < 3, np.nan, t)
+    ev = dreval.Evaluation(X, {"e": places}, covariates={"t": partly}, groups=groups, n_neighbors=4, random_state=0)
+    gap = ev.run(["knn_r2"], None).table.iloc[0]
+    assert np.isnan(gap["conf_low"])
+    assert "must be known at each point" in gap["note"]
     refused = ev.run(["knn_r2_ratio"], None, None).table.iloc[0]
     assert np.isnan(refused["value"])
     assert "must be left out" in refused["note"]
