@@ -55,8 +55,10 @@ def class_distances(
     names = _embeddings(results, embedding)
     checked = _data_of(results, data)
     codes, classes, notes = _classes(results, labels, checked)
-    asked = [_class_named(value, argument, classes) for value, argument in ((a, "a"), (b, "b")) if value is not None]
-    if len(set(asked)) < len(asked):
+    requested = [
+        _class_named(value, argument, classes) for value, argument in ((a, "a"), (b, "b")) if value is not None
+    ]
+    if len(set(requested)) < len(requested):
         raise InputError("b", "must be another class than `a`", repr(str(b)), "Pass two classes, one, or none.")
     used = codes >= 0
     design, group_notes = _design(results, groups, checked, used)
@@ -71,9 +73,9 @@ def class_distances(
         tables.append(_named(table, name, classes, np.bincount(members)))
     pairs = pd.concat(tables, ignore_index=True)
     ends = zip(pairs["class_a"], pairs["class_b"], strict=True)
-    table = pairs[[{*asked} <= {first, second} for first, second in ends]].reset_index(drop=True)
+    table = pairs[[{*requested} <= {first, second} for first, second in ends]].reset_index(drop=True)
     parameters = {"a": a, "b": b, "embedding": embedding, "conf_level": level}
-    counts = {"n_classes": len(classes), "n": int(used.sum()), "asked": tuple(asked)}
+    counts = {"n_classes": len(classes), "n": int(used.sum()), "asked": tuple(requested)}
     n_groups = None if design is None else design.count
     recipe = provenance(parameters, **counts, embeddings=tuple(names), groups=n_groups, random_state=None)
     call = reproducing_call("results.class_distances", [], parameters, class_distances)
@@ -123,16 +125,16 @@ def _classes(results: Results, labels: Any, data: Data) -> tuple[IntArray, npt.N
     if small.any():
         left = tuple(str(name) for name in vector.classes[small])
         notes = (*notes, note("class_distances.small", classes=left, count=len(left), least=MIN_MEMBERS))
-    kept = np.flatnonzero(~small)
-    if not MIN_CLASSES <= len(kept) <= MAX_CLASSES:
+    large = np.flatnonzero(~small)
+    if not MIN_CLASSES <= len(large) <= MAX_CLASSES:
         requirement = f"must have {MIN_CLASSES} to {MAX_CLASSES} classes of {MIN_MEMBERS} points or more"
         hint = "Two classes have one distance, which cannot be compared with others."
-        hint = hint if len(kept) < MIN_CLASSES else "Pass labels= with fewer classes."
-        raise UndefinedMeasure("labels", requirement, f"{len(kept)}", hint)
+        hint = hint if len(large) < MIN_CLASSES else "Pass labels= with fewer classes."
+        raise UndefinedMeasure("labels", requirement, f"{len(large)}", hint)
     place = np.full(len(small), -1)
-    place[kept] = np.arange(len(kept))
+    place[large] = np.arange(len(large))
     codes[codes >= 0] = place[codes[codes >= 0]]
-    return codes, vector.classes[kept], list(notes)
+    return codes, vector.classes[large], list(notes)
 
 
 def _class_named(value: Any, argument: str, classes: npt.NDArray[Any]) -> str:

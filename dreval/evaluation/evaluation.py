@@ -878,9 +878,9 @@ class Evaluation:
             warn(EmbeddingFailed(runs.errors, len(self.sources)))
         for variable, values in self.data.variables().items():
             if values is None:  # labels, latent variables, batch or target
-                way = f"{ARGUMENTS.get(variable, variable)}= to Evaluation"
+                argument = f"{ARGUMENTS.get(variable, variable)}= to Evaluation"
                 for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
-                    warn(InputWarning(note(f"{variable}.none", name, way=way)))
+                    warn(InputWarning(note(f"{variable}.none", name, way=argument)))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect.

@@ -57,8 +57,8 @@ def misplaced_points(
     out = results._out_of_sample.get(name)
     facts |= {"n_new": 0 if out is None else len(out), "alpha": None if out is None else _alpha(out)}
     recipe = provenance(parameters, **facts, random_state=results.recipe.get("random_state"))
-    shown = {key: value for key, value in parameters.items() if key != "name"}
-    call = reproducing_call("results.misplaced_points", [repr(name)], shown, misplaced_points)
+    options = {key: value for key, value in parameters.items() if key != "name"}
+    call = reproducing_call("results.misplaced_points", [repr(name)], options, misplaced_points)
     notes = [note("misplaced.no_guarantee"), *notes]
     return MisplacedPoints(table, {**recipe, "call": call}, tuple(notes), results.embeddings[name])
 

@@ -41,8 +41,8 @@ class _Target(NamedTuple):
     @property
     def notes(self) -> Notes:
         """The note on points without a number."""
-        known = len(self.places)
-        return (note("target.partly", known=known, n=self.n),) if known < self.n else ()
+        count = len(self.places)
+        return (note("target.partly", known=count, n=self.n),) if count < self.n else ()
 
     def at_all(self, values: FloatArray, others: float) -> FloatArray:
         """Return values of these points for all points of the population, with another value for the others."""
@@ -52,7 +52,7 @@ class _Target(NamedTuple):
 
 
 @per_view
-def _known(view: View, name: str | None) -> _Target:
+def _target_of(view: View, name: str | None) -> _Target:
     """Return the numbers that are predicted; the only ones where there is no name."""
     if view.target is None:
         raise RuntimeError("this view was made without a target")
@@ -78,7 +78,7 @@ def _check_neighbors(target: _Target, k: int) -> None:
 
 def _neighbors(view: View, name: str | None, k: int) -> IntArray:
     """Return the k nearest other points of each point with a known number, in the embedding, (n, k)."""
-    target = _known(view, name)
+    target = _target_of(view, name)
     _check_neighbors(target, k)
     neighbors: IntArray = _search(view, name, k)
     return neighbors
@@ -87,7 +87,7 @@ def _neighbors(view: View, name: str | None, k: int) -> IntArray:
 @per_view
 def _search(view: View, name: str | None, k: int) -> IntArray:
     """Return the k nearest points for ``_neighbors``, once for all measures of a view."""
-    points = np.asarray(view.Y[view.population], np.float64)[_known(view, name).places]
+    points = np.asarray(view.Y[view.population], np.float64)[_target_of(view, name).places]
     return nearest(points, k, n_jobs=view.n_jobs)[0]
 
 
@@ -96,7 +96,7 @@ def _neighbors_outside(view: View, name: str | None, k: int) -> tuple[IntArray, 
 
     Where fewer points are in other groups, the row ends with copies of its last neighbor, which are not counted.
     """
-    target = _known(view, name)
+    target = _target_of(view, name)
     if view.nested_in is None:
         neighbors = _neighbors(view, name, k)
         return neighbors, np.full(len(neighbors), k)
@@ -109,8 +109,9 @@ def _neighbors_outside(view: View, name: str | None, k: int) -> tuple[IntArray, 
             requirement = "must have points with a known target in two groups or more"
             raise UndefinedMeasure("groups", requirement, "one group", "Leave the groups out.")
         size = min(k, len(outside))
-        found = outside[nearest(points[outside], size, points[inside], view.n_jobs)[0]]
-        neighbors[inside, :size], neighbors[inside, size:] = found, found[:, -1:]
+        nearest_outside = outside[nearest(points[outside], size, points[inside], view.n_jobs)[0]]
+        neighbors[inside, :size] = nearest_outside
+        neighbors[inside, size:] = nearest_outside[:, -1:]
         counts[inside] = size
     return neighbors, counts
 
@@ -141,7 +142,7 @@ def _r2_without(values: FloatArray, neighbors: IntArray) -> FloatArray:
 
 def _lists_without(view: View, n_neighbors: int, target: str | None) -> IntArray:
     """Return k + 1 neighbors of each point with a known number, for the values without each point."""
-    check_left_one(len(_known(view, target).places), n_neighbors)
+    check_left_one(len(_target_of(view, target).places), n_neighbors)
     neighbors, counts = _neighbors_outside(view, target, n_neighbors + 1)
     if counts.min() <= n_neighbors:
         raise UndefinedMeasure("n_neighbors", "must leave more points in other groups", f"{n_neighbors}", "Use fewer.")
@@ -150,18 +151,18 @@ def _lists_without(view: View, n_neighbors: int, target: str | None) -> IntArray
 
 def _knn_r2_chance(view: View, n_neighbors: int, target: str | None) -> float:
     """Return the mean over all permutations of the numbers over the points."""
-    n, counts = len(_known(view, target).places), _neighbors_outside(view, target, n_neighbors)[1]
+    n, counts = len(_target_of(view, target).places), _neighbors_outside(view, target, n_neighbors)[1]
     return 1.0 - n / (n - 1) * float(np.mean(1.0 + 1.0 / counts))
 
 
 def _knn_r2_without(view: View, n_neighbors: int, target: str | None) -> FloatArray:
-    values = _r2_without(_known(view, target).values, _lists_without(view, n_neighbors, target))
-    return _known(view, target).at_all(values, _r2_of_map(view, n_neighbors, target))
+    values = _r2_without(_target_of(view, target).values, _lists_without(view, n_neighbors, target))
+    return _target_of(view, target).at_all(values, _r2_of_map(view, n_neighbors, target))
 
 
 def _r2_of_map(view: View, n_neighbors: int, target: str | None) -> float:
     """Return R^2 in the embedding."""
-    values = _known(view, target).values
+    values = _target_of(view, target).values
     return _r2(values, _means(values, *_neighbors_outside(view, target, n_neighbors)), float(values.mean()))
 
 
@@ -224,9 +225,9 @@ def knn_r2(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, target: str | None 
     >>> dreval.knn_r2(np.arange(4.0)[:, None], target=[0, 1, 0, 1], n_neighbors=1)
     -3.0
     """
-    known = _known(view, target)
-    notes = (*known.notes, *_group_notes(view))
-    return Estimate(_r2_of_map(view, n_neighbors, target), notes, n_used=len(known.places))
+    numbers = _target_of(view, target)
+    notes = (*numbers.notes, *_group_notes(view))
+    return Estimate(_r2_of_map(view, n_neighbors, target), notes, n_used=len(numbers.places))
 
 
 class _InData(NamedTuple):
@@ -239,7 +240,7 @@ class _InData(NamedTuple):
 @per_view
 def _in_data(view: View, name: str | None, k: int) -> _InData:
     """Return the k nearest points in the data of the rows, among the points with a known number."""
-    target = _known(view, name)
+    target = _target_of(view, name)
     _check_neighbors(target, k)
     if view.nested_in is not None and len(np.unique(view.nested_in)) < len(view.nested_in):
         requirement = "must be left out, since neighbors in the data are of all groups"
@@ -257,7 +258,7 @@ def _in_data(view: View, name: str | None, k: int) -> _InData:
 
 def _ratio_parts(view: View, k: int, name: str | None) -> tuple[float, FloatArray, FloatArray, IntArray]:
     """Return the ratio, the contributions of the rows to both values of R^2, and the places of the rows."""
-    values, data = _known(view, name).values, _in_data(view, name, k)
+    values, data = _target_of(view, name).values, _in_data(view, name, k)
     scale = float(np.square(values - values.mean()).mean())
     near_data = values[data.neighbors].mean(axis=1)
     near_map = values[_neighbors(view, name, k)[data.rows]].mean(axis=1)
@@ -277,19 +278,19 @@ def _ratio_chance(view: View, n_neighbors: int, target: str | None) -> float:
 
 def _ratio_without(view: View, n_neighbors: int, target: str | None) -> FloatArray:
     """Return the ratio of both values without each point."""
-    known = _known(view, target)
+    numbers = _target_of(view, target)
     ratio = _ratio_parts(view, n_neighbors, target)[0]
-    of_map = _r2_without(known.values, _lists_without(replace(view, nested_in=None), n_neighbors, target))
-    if len(known.places) == view.n:
+    of_map = _r2_without(numbers.values, _lists_without(replace(view, nested_in=None), n_neighbors, target))
+    if len(numbers.places) == view.n:
         lists = with_extra_neighbor(view, n_neighbors, ranks=False).nearest_data[:, : n_neighbors + 1]
     else:
         lists = _in_data(view, target, n_neighbors + 1).neighbors
-    in_data = _r2_without(known.values, lists)
+    in_data = _r2_without(numbers.values, lists)
     if in_data.min() <= 0:
         received = f"{in_data.min():.3f} without one of them"
         requirement = "must be predicted by neighbors in the data without each point, too"
         raise UndefinedMeasure("target", requirement, received, "Use knn_r2.")
-    return known.at_all(of_map / in_data, ratio)
+    return numbers.at_all(of_map / in_data, ratio)
 
 
 @measure(
@@ -339,25 +340,25 @@ def knn_r2_ratio(
     >>> round(dreval.knn_r2_ratio(X, X[:, 1:], target=X[:, 0]), 3)
     -0.099
     """
-    known = _known(view, target)
+    numbers = _target_of(view, target)
     ratio, above, below, rows = _ratio_parts(view, n_neighbors, target)
-    at_rows = known.at_all(np.zeros(len(known.places)), 0.0)
-    at_rows[known.places[rows]] = (above - ratio * below) / below.mean()
+    at_rows = numbers.at_all(np.zeros(len(numbers.places)), 0.0)
+    at_rows[numbers.places[rows]] = (above - ratio * below) / below.mean()
     points = ratio + at_rows[view.within(view.rows)] * (len(view.rows) / len(rows))
     parts = note("knn_r2_ratio.parts", of_map=float(above.mean()), in_data=float(below.mean()))
-    return points, (parts, *known.notes)
+    return points, (parts, *numbers.notes)
 
 
 def _moran_chance(view: View, _: int, target: str | None) -> float:
     """Return the mean over all permutations of the numbers over the points."""
-    return -1.0 / (len(_known(view, target).places) - 1)
+    return -1.0 / (len(_target_of(view, target).places) - 1)
 
 
 def _moran_without(view: View, n_neighbors: int, target: str | None) -> FloatArray:
-    known = _known(view, target)
-    check_left_one(len(known.places), n_neighbors)
-    values = moran_without(known.values, _neighbors(view, target, n_neighbors + 1))
-    return known.at_all(values, float(moran(known.values[None], _neighbors(view, target, n_neighbors))[0]))
+    numbers = _target_of(view, target)
+    check_left_one(len(numbers.places), n_neighbors)
+    values = moran_without(numbers.values, _neighbors(view, target, n_neighbors + 1))
+    return numbers.at_all(values, float(moran(numbers.values[None], _neighbors(view, target, n_neighbors))[0]))
 
 
 @measure(
@@ -404,6 +405,6 @@ def morans_i(view: View, n_neighbors: int = DEFAULT_NEIGHBORS, target: str | Non
     >>> round(dreval.morans_i(np.arange(4.0)[:, None], target=[0, 1, 0, 1], n_neighbors=1), 3)
     -1.0
     """
-    known = _known(view, target)
-    value = float(moran(known.values[None], _neighbors(view, target, n_neighbors))[0])
-    return Estimate(value, known.notes, n_used=len(known.places))
+    numbers = _target_of(view, target)
+    value = float(moran(numbers.values[None], _neighbors(view, target, n_neighbors))[0])
+    return Estimate(value, numbers.notes, n_used=len(numbers.places))

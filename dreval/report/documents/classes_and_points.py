@@ -89,9 +89,9 @@ def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
     heads += [Column("drawn", "text"), Column("ranks")]
     left = len(rows) - len(cells)
     foot = "data, map: distances over their geometric means; ranks in the data and on the map, 1: the nearest pair."
-    more = f" {left:,} further pairs: .summary(full=True) or .tidy()." if left else ""
+    further = f" {left:,} further pairs: .summary(full=True) or .tidy()." if left else ""
     title = name if len(record.names) > 1 else ""
-    return Table(title, heads, cells, foot=foot + more)
+    return Table(title, heads, cells, foot=foot + further)
 
 
 def _number(value: float) -> str:
