@@ -382,7 +382,7 @@ def _named(table: pd.DataFrame, name: str, classes: npt.NDArray[Any], sizes: Int
 
 
 def _coinciding(table: pd.DataFrame) -> list[Note]:
-    """Return a note on the pairs of classes whose centers cannot be told apart, in the data or on a map."""
+    """Return a note on the pairs of classes whose centers are not distinguishable, in the data or on a map."""
     rows = table[table["ratio"].isna()]
     if rows.empty:
         return []
