@@ -408,7 +408,9 @@ def as_data(
     )
     types = _merged_types(named_types, covariate_types, covariates_name)
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
-    label_vector, numbers, label_notes = None, {}, ()
+    label_vector: LabelVector | None = None
+    numbers: dict[str, npt.NDArray[Any]] = {}
+    label_notes: Notes = ()
     if labels is not None and decimal_labels:
         label_vector, numbers, label_notes = as_labels(labels, rows)
     elif labels is not None:
