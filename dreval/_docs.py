@@ -72,6 +72,8 @@ latent : (n, q) array, DataFrame or path
     True latent variables of the points.
 batch : (n,) array of text, booleans or integers, column of X by name, or path
     Batch of each point; none may be missing.
+target : (n,) array of numbers, column of X by name, or path
+    Number of each point. Where some are missing the value is that of the points at which it is known.
 perplexity : int, default {default}
     Effective number of neighbors, at least 2; the whole part of
     n / 3 where that is less.
@@ -218,7 +220,7 @@ def _measure_raises(card: Any) -> str:
 InputError
     If an argument is not valid: rows that do not match, values that are missing or infinite,
     {k}an unknown option. The message says what is required and what to do."""
-    if {"features", "labels", "latent", "batch"}.isdisjoint(card.needs) and not card.choices:
+    if {"features", "labels", "latent", "batch", "target"}.isdisjoint(card.needs) and not card.choices:
         return entry
     return f"{entry}\nUndefinedMeasure\n    If the measure has no value for this input; the message says why."
 
@@ -246,7 +248,7 @@ def _measure_notes(card: Any, rounding: float) -> list[str]:
 def value_range(card: Any) -> str:
     """Return the range of the values of a measure."""
     low, high = card.bounds
-    return f"[{low:g}, {high:g}]" if math.isfinite(high) else f"[{low:g}, inf)"
+    return f"{f'[{low:g}' if math.isfinite(low) else '(-inf'}, {f'{high:g}]' if math.isfinite(high) else 'inf)'}"
 
 
 def chance_text(card: Any) -> str:

@@ -10,6 +10,7 @@ from html import escape
 from typing import Any
 
 __all__ = [
+    "ARGUMENTS",
     "COLUMNS",
     "DATA_METRICS",
     "DIRECTIONS",
@@ -37,6 +38,7 @@ __all__ = [
     "true_minus",
 ]
 
+ARGUMENTS = {"target": "covariates"}  # the argument of an evaluation for a variable that has another name there
 METRICS = (  # distances in the data space
     "euclidean",
     "cosine",

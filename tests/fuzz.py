@@ -294,6 +294,7 @@ def _measure(name: str) -> Subject:
         options |= {"labels": np.arange(n) % 3} if "labels" in card.needs else {}
         options |= {"latent": _normal(n, 1)} if "latent" in card.needs else {}
         options |= {"batch": np.arange(n) // 3 % 2} if "batch" in card.needs else {}
+        options |= {"target": _normal(n, 1)[:, 0]} if "target" in card.needs else {}
         options |= {"random_state": 0} if "random_state" in inspect.signature(getattr(dreval, name)).parameters else {}
         return np.atleast_1d(np.asarray(call_measure(name, values.get("X"), values["Y"], **options), float))
 

@@ -369,6 +369,7 @@ def judged(data: str, draw: int, names: Sequence[str], changes: Sequence[str]) -
     changed_embeddings = {(change, grade): Z for change in changes for grade, Z in changed(sample, data, draw, change)}
     embeddings = {GOOD: sample.good} | {f"{change} {grade}": Z for (change, grade), Z in changed_embeddings.items()}
     variables = {"labels": sample.classes, "latent": sample.places, "batch": sample.batches}
+    variables["covariates"] = {"place": sample.places[:, 0]}  # the target
     ev = dreval.Evaluation(sample.X, embeddings, **variables, n_neighbors=K, random_state=draw, n_jobs=1)
     options = {name: {"n_init": 2} for name in names if name.startswith("kmeans")}
     options |= {name: {"size": 30} for name in names if name == "kbet"} | {"points": {"n_partitions": 3}}

@@ -15,7 +15,7 @@ from typing import Any
 
 from dreval.cli._arguments import one_of
 from dreval.errors import DrevalError, InputError
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS
+from dreval.glossary import ARGUMENTS, PAPER_PARTS, TEXT_FORMS
 from dreval.inputs.kinds import split_member
 from dreval.records.base import FixedDict, is_journal, refuse_journal, whole_file, write_atomic
 from dreval.records.frames import notes_of_table, plain_notes, rows_with_notes
@@ -349,6 +349,7 @@ def with_option_name(note: Note, options: Any) -> Note:
         return note.with_values(way=remedies[dict(note.values)["argument"]])
     if note.code == "interval.coordinates":
         return note.with_values(way="--ci replicates" if "ci" in options.parser.flags else "a test over seeds")
+    name = ARGUMENTS.get(name, name)
     return note.with_values(way=f"--{name}") if reason == "none" and name in options.parser.flags else note
 
 

@@ -89,6 +89,7 @@ def _part_of(data: Data, places: IntArray) -> Data:
         groups=labels(data.groups),
         latent=None if data.latent is None else data.latent[places],
         covariates={name: values[places] for name, values in data.covariates.items()},
+        target={name: values[places] for name, values in data.target.items()},
         obsm={},
         ids=None,
         reserve=None,

@@ -78,7 +78,7 @@ from dreval.evaluation.uncertainty import ResampledIntervals, resampled_tasks
 from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
-from dreval.glossary import METRICS, TABLE_METRICS
+from dreval.glossary import ARGUMENTS, METRICS, TABLE_METRICS
 from dreval.inference.adjustment import adjust_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
@@ -193,9 +193,11 @@ class Evaluation:
         next to decimals, and columns whose standard deviation is more than 100 times that of the others. A column of
         row ids raises an error. The frame that a callable or an estimator returns is matched by its row names.
     labels : (n,) array, column name or path ``file.csv[:column]``, optional
-        Classes of the points: text, booleans or whole numbers. Where some are missing (None, NaN, masked, an empty cell
-        of a file, or a text such as "NA", "nan" and "None"), measures of labels and tests against the labels use the
-        labeled points only, as if these were the data; their rows say so. Everything else uses all points.
+        Classes of the points: text, booleans or whole numbers. Decimal numbers (age, dose, time) are no classes but a
+        target: ``knn_r2`` is computed and tests use them as numbers, with a note. Where some labels are missing (None,
+        NaN, masked, an empty cell of a file, or a text such as "NA", "nan" and "None"), measures of labels and tests
+        against the labels use the labeled points only, as if these were the data; their rows say so. Everything else
+        uses all points.
     latent : (n, q) array, optional
         True latent variables, where they are known.
     batch : (n,) array, column name or path, optional
@@ -377,6 +379,7 @@ class Evaluation:
         variables = {"labels": labels, "latent": latent, "batch": batch, "covariates": covariates, "ids": ids}
         variables |= {"covariate_types": covariate_types, "groups": groups}
         settings: dict[str, Any] = {"layer": layer, "use_rep": use_rep, "metric": self.metric, "header": header}
+        settings["decimal_labels"] = True
         self.data: Data = with_geodesics(as_data(data, **variables, **settings), graph_neighbors, n_jobs)
         self.data = replace(self.data, embedding_metric=self.embedding_metric)
         check_targets(self.data)
@@ -884,9 +887,10 @@ class Evaluation:
         if runs.errors:
             warn(EmbeddingFailed(runs.errors, len(self.sources)))
         for variable, values in self.data.variables().items():
-            if values is None:  # labels, latent variables or batch
+            if values is None:  # labels, latent variables, batch or target
+                argument = f"{ARGUMENTS.get(variable, variable)}= to Evaluation"
                 for name in dict.fromkeys(task.name for task in plan.measures if variable in task.card.needs):
-                    warn(InputWarning(note(f"{variable}.none", name, way=f"{variable}= to Evaluation")))
+                    warn(InputWarning(note(f"{variable}.none", name, way=argument)))
 
     def _stored_coordinates(self, name: str, Y: FloatArray) -> Any:
         """Return the coordinates that a result stores, which changes of the array of the caller do not affect.

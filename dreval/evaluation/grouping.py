@@ -64,6 +64,8 @@ class GroupJackknife:
                 reason = note("interval.jumps", reason=task.card.jumps)
             elif design.few:
                 reason = few_groups_note(count, design.effective, "interval")
+            elif task.parameters.get("target") in self._partly_known():
+                reason = note("interval.target")
             elif self.rows is not None and self.data.n > ALL_RANKS:
                 reason = note("interval.groups_streamed", most=ALL_RANKS)
             if reason is None:
@@ -85,6 +87,10 @@ class GroupJackknife:
             settings = self.data.n, self.level, self.seed, designs[False].freedom
             results[name] = replace(outcome, curves=with_bands_of_groups(outcome.curves, of_curves, *settings))
         return results
+
+    def _partly_known(self) -> set[str]:
+        """Return the targets that are missing at some points: the number of groups that have them is not known."""
+        return {name for name, values in self.data.targets.items() if np.isnan(values).any()}
 
     def _without_groups(
         self,

@@ -179,11 +179,12 @@ def _requested_names(requested: Any, argument: str, registry: Any, groups: Mappi
     return list(dict.fromkeys(names))
 
 
-def _measure_groups(variables: Mapping[str, Any]) -> dict[str, list[str]]:
+def _measure_groups(variables: Mapping[str, Any], decimal_labels: bool) -> dict[str, list[str]]:
     """Return the measures whose variables the data have: "default" in the order of the cards, and "all"."""
     missing = {name for name, values in variables.items() if values is None}
     cards = [card for card in MEASURES.cards() if missing.isdisjoint(card.needs)]
-    default = sorted((card for card in cards if card.default is not None), key=lambda card: card.default)
+    default = [card for card in cards if card.default is not None and (decimal_labels or "target" not in card.needs)]
+    default = sorted(default, key=lambda card: card.default)
     names = [card.name for card in default]
     return {"default": names, "all": list(dict.fromkeys([*names, *(card.name for card in cards)]))}
 
@@ -194,22 +195,27 @@ def plan_measures(
     n: int,
     variables: Mapping[str, Any],
     options: Mapping[str, Mapping[str, Any]],
+    *,
+    decimal_labels: bool = False,
 ) -> list[MeasureTask]:
     """Return a task for every requested measure at every setting, in the order of the table.
 
-    ``variables`` are those of the data. The options of measures that are not requested are checked as well.
+    ``variables`` are those of the data; only decimal labels make measures of a target default ones. The options of
+    measures that are not requested are checked as well.
     """
     n_labeled = n if variables["labels"] is None else int(np.count_nonzero(variables["labels"] >= 0))
+    targets = () if variables["target"] is None else variables["target"].dtype.names
 
     def tasks_of(name: str) -> list[MeasureTask]:
         function = MEASURES.get(name)
         n_used = min(n, n_labeled) if "labels" in function.card.needs else n
-        return _plan_measure(name, function, options.get(name, {}), n_neighbors, n, n_used)
+        tasks = _plan_measure(name, function, options.get(name, {}), n_neighbors, n, n_used)
+        return _for_targets(tasks, targets, name) if "target" in function.card.needs else tasks
 
     for name in options:
         if name in MEASURES:
             tasks_of(name)
-    names = _requested_names(requested, "measures", MEASURES, _measure_groups(variables))
+    names = _requested_names(requested, "measures", MEASURES, _measure_groups(variables, decimal_labels))
     curves = [curve for name in names if (curve := MEASURES.card(name).area_of)]  # an area brings its curve with it
     return [task for name in dict.fromkeys([*names, *curves]) for task in tasks_of(name)]
 
@@ -241,12 +247,23 @@ def _plan_measure(
             parameters[key] = check_one_of(value, card.choices[key], key, aliases=True)
         elif isinstance(card.parameters[key], float):
             check_width(value, key)
+        elif key in card.needs:  # the name of a target
+            continue
         elif key != "n_neighbors" and not (value is None and card.parameters[key] is None):
             check_int(value, key, low=2, high=n_used if key == "n_splits" else None)
     if "n_neighbors" not in parameters:
         return [MeasureTask(name, function, parameters)]
     sizes = check_k(parameters["n_neighbors"], n)[0]
     return [MeasureTask(name, function, {**parameters, "n_neighbors": k}) for k in sizes]
+
+
+def _for_targets(tasks: Sequence[MeasureTask], targets: Sequence[str], name: str) -> list[MeasureTask]:
+    """Return the tasks of each target, or of the one that the options name; without a target they stay as they are."""
+    if not targets:
+        return list(tasks)
+    option = tasks[0].parameters["target"]
+    names = targets if option is None else [check_one_of(option, targets, f"options[{name!r}]['target']")]
+    return [replace(task, parameters={**task.parameters, "target": target}) for target in names for task in tasks]
 
 
 def _plan_algorithm(name: str, function: Any, options: Mapping[str, Any]) -> MeasureTask:
@@ -390,11 +407,12 @@ class _Variable:
 
 def check_targets(data: Any) -> None:
     """Raise if a covariate has the name of another target of tests."""
-    for name in data.covariates:
-        if name in TARGETS:
+    for name in (*data.covariates, *data.target):
+        if name in TARGETS and not (name == "labels" and name in data.target):
+            argument, noun = ("covariates", "a covariate") if name in data.covariates else ("labels", "a column")
             requirement = "must have a name that no other target of tests has"
             hint = f"Rename it, for instance covariates={{'my_{name}': ...}}."
-            raise InputError("covariates", requirement, f"a covariate called {name!r}", hint)
+            raise InputError(argument, requirement, f"{noun} called {name!r}", hint)
 
 
 def _variables(data: Any) -> dict[str, _Variable]:
@@ -408,6 +426,8 @@ def _variables(data: Any) -> dict[str, _Variable]:
             else np.where(data.labels.has_label, data.labels.codes, None)
         )
         variables.append(_Variable.of("labels", "labels", codes, "delta"))
+    for name, values in data.target.items():  # labels that are decimal numbers
+        variables.append(_Variable.of(name, "labels", values, "gaussian"))
     for name, values in data.covariates.items():
         kernel = "gaussian" if values.dtype.kind == "f" else "delta"
         variables.append(_Variable.of(name, f"covariates[{name!r}]", values, kernel))
@@ -415,9 +435,10 @@ def _variables(data: Any) -> dict[str, _Variable]:
 
 
 def _fits(name: str, variable: _Variable) -> bool:
-    """Return whether a test applies to a variable: a test of groups needs exactly two classes."""
-    if TESTS.card(name).second != "groups":
-        return True
+    """Return whether a test applies to a variable: a test of groups needs exactly two classes, others numbers."""
+    second = TESTS.card(name).second
+    if second != "groups":
+        return second != "number" or variable.kernel == "gaussian"
     return variable.kernel == "delta" and len(set(variable.values.tolist())) == 2
 
 
@@ -619,7 +640,8 @@ def plan_run(
             "embeddings", "must hold at least one embedding", "none", 'Use with_embedding("umap", Y) first.'
         )
     data.check_unchanged()
-    measure_tasks = plan_measures(measures, n_neighbors, data.n, data.variables(), options)
+    settings: dict[str, Any] = {"decimal_labels": bool(data.target)}
+    measure_tasks = plan_measures(measures, n_neighbors, data.n, data.variables(), options, **settings)
     test_tasks = plan_tests(tests, data, check_int(n_resamples, "n_resamples", low=1), options)
     if not measure_tasks and not test_tasks:
         hint = 'Pass measures="default", or tests with labels or covariates.'

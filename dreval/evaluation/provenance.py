@@ -159,7 +159,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     n_simple = next((at for at, (_, source) in enumerate(sources) if source.passed_options), len(sources))
     embeddings = ", ".join(f"{name!r}: {source_text(source, data)}" for name, source in sources[:n_simple])
     keywords = f"data, {{{embeddings}}}" if n_simple or data.obsm else "data"  # without it those of obsm are taken
-    keywords += "" if data.labels is None else ", labels=labels"
+    keywords += "" if data.labels is None and not data.target else ", labels=labels"
     keywords += "" if data.latent is None else ", latent=latent"
     keywords += "" if data.batch is None else ", batch=batch"
     keywords += "" if data.groups is None else ", groups=groups"

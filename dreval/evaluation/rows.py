@@ -21,6 +21,7 @@ from dreval.evaluation.tests import TestRow, missing_test_row
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import shepard
 from dreval.geometry.view import labeled, make_views
+from dreval.glossary import ARGUMENTS
 from dreval.inference.intervals import (
     METHODS,
     ROUNDING,
@@ -278,7 +279,7 @@ def _missing_part(task: MeasureTask, view: View) -> Note | None:
         return note("embedding_metric.undefined", metric=view.embedding_metric)
     for variable, values in view.variables().items():
         if variable in task.card.needs and values is None:
-            return note(f"{variable}.none", way=f"{variable}= to Evaluation")
+            return note(f"{variable}.none", way=f"{ARGUMENTS.get(variable, variable)}= to Evaluation")
     return None
 
 

@@ -307,9 +307,10 @@ def _residual_row(
 ) -> TestRow:
     """Test the residual of a reconstruction of the data against the embedding, as the certificate does."""
     try:
-        if TESTS.card(task.name).second == "groups":
+        if (second := TESTS.card(task.name).second) != "variable":
             requirement = "must compare two variables where the target is the residual"
-            raise UndefinedMeasure("tests", requirement, f"{task.name}, a test of groups", "Use hsic:residual.")
+            received = f"{task.name}, a test of {'groups' if second == 'groups' else 'one number'}"
+            raise UndefinedMeasure("tests", requirement, received, "Use hsic:residual.")
         _check_coordinates(task)
         points, refit = fit_reconstruction(task.variable)
         count = int(task.options["n_resamples"])

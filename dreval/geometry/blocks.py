@@ -30,6 +30,7 @@ VARIABLES = (
     "latent",
     "batch",
     "nested_in",
+    "target",
 )  # optional variables of the points, in addition to data and embedding
 ALL_ROWS = slice(None)
 EMBEDDINGS_KEY = "embeddings of the pass"
@@ -115,6 +116,8 @@ class View:
         The group of each point (donor, patient, document), as integers.
     latent : ndarray (n, q), optional
         True latent variables.
+    target : structured array (n,), optional
+        Numbers to be predicted, a field for each of their names; NaN where one is not known.
     seed : int
         Root seed of all that is drawn.
     n_jobs : int, optional
@@ -138,6 +141,7 @@ class View:
     latent: FloatArray | None = None
     batch: IntArray | None = None
     nested_in: IntArray | None = None
+    target: npt.NDArray[Any] | None = None
     seed: int = 0
     n_jobs: int | None = None
     metric: str = "euclidean"

@@ -56,7 +56,9 @@ from dreval.inputs.variables import (
     as_covariates,
     as_ids,
     as_label_vector,
+    as_labels,
     as_latent,
+    as_target,
     check_lengths,
 )
 from dreval.records.notes import Note, Notes, note
@@ -103,6 +105,8 @@ class Data:
         Metric of the data space, for which the data were checked.
     batch : LabelVector or None
         The batch of each point.
+    target : dict of str to ndarray (n,)
+        Numbers to be predicted: those passed as a target, and labels that are decimal numbers; NaN where not known.
     groups : LabelVector or None
         The group of each point (donor, patient, document), whose points depend on each other: two groups or more.
     network : csr_matrix (n, n) or None
@@ -150,6 +154,7 @@ class Data:
     graph_neighbors: int | None = None
     embedding_metric: str = "euclidean"
     numbered: bool = False
+    target: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -198,16 +203,32 @@ class Data:
         return 0 if self.labels is None else int(self.labels.has_label.sum())
 
     def variables(self) -> dict[str, npt.NDArray[Any] | None]:
-        """Return the variables of the points for measures: latent variables, codes of labels, batches and groups."""
+        """Return the variables of the points for measures: codes of labels, batches and groups, and numbers.
+
+        Targets are the numbers of ``targets``, as fields of one array.
+        """
         vectors = {"labels": self.labels, "batch": self.batch, "nested_in": self.groups}
         codes = {name: None if vector is None else vector.codes for name, vector in vectors.items()}
-        return {**codes, "latent": self.latent}
+        targets, target = self.targets, None
+        if targets:
+            target = np.empty(self.n, [(name, np.float64) for name in targets])
+            for name, values in targets.items():
+                target[name] = values
+        return {**codes, "latent": self.latent, "target": target}
+
+    @property
+    def targets(self) -> dict[str, npt.NDArray[Any]]:
+        """Numbers to be predicted, by name: the target, decimal labels, and covariates that are numbers."""
+        numbers = {name: values for name, values in self.covariates.items() if values.dtype.kind == "f"}
+        return {**self.target, **numbers}
 
     def named_variables(self) -> dict[str, Any]:
         """Return all variables of the points by name: columns of ``obs``, covariates, labels and batches."""
-        vectors = {vector.name: vector.values for vector in (self.labels, self.batch) if vector is not None}
+        vectors = {
+            vector.name: vector.values for vector in (self.labels, self.batch, self.groups) if vector is not None
+        }
         columns = {} if self.obs is None else {str(name): self.obs[name] for name in self.obs}
-        return {**self.covariates, **vectors, **columns}
+        return {**self.covariates, **self.target, **vectors, **columns}
 
     @property
     def sparse(self) -> bool:
@@ -261,6 +282,8 @@ def as_data(
     covariates_name: str = "covariates",
     pairs: bool = False,
     may_coincide: bool = False,
+    target: Any = None,
+    decimal_labels: bool = False,
 ) -> Data:
     """Check data and convert them to normal form.
 
@@ -320,6 +343,11 @@ def as_data(
 
     may_coincide : bool
         Whether all rows may be equal, as those of an embedding.
+    target : array-like or path, optional
+        The number of each point, for measures that predict it.
+    decimal_labels : bool
+        Whether labels may be decimal numbers: they are then no classes but a target, with a note. Otherwise such labels
+        raise an error.
 
     Returns
     -------
@@ -364,7 +392,7 @@ def as_data(
     header = None if header is None else check_header(header)
     if isinstance(data, Data):
         unchanged = _checked_data(
-            data, metric, labels, latent, batch, groups, covariates, covariate_types, ids, name, layer
+            data, metric, labels, latent, batch, groups, covariates, covariate_types, ids, name, layer, target
         )
         return unchanged if header is None else replace(unchanged, header=header)
     sparse = neighbor_lists if is_lists else metric != "correlation"
@@ -373,18 +401,28 @@ def as_data(
     if index is not None and not ids_given:
         check_lengths(index, "ids")
     reserve = raw.reserve if index is None else None
-    for argument, value in {"labels": labels, "batch": batch, "groups": groups, "latent": latent}.items():
+    variables = {"labels": labels, "batch": batch, "groups": groups, "latent": latent, "target": target}
+    for argument, value in variables.items():
         _check_not_transposed(raw, value, argument)
     rows = Rows(len(raw.frame), index, ids_given, reserve, header, raw.other_header)
     raw, labels = extract_variable(raw, labels, "labels")
     raw, batch = extract_variable(raw, batch, "batch", used=_columns_of(labels))
     raw, groups = extract_variable(raw, groups, "groups", used=_columns_of(labels, batch))
+    raw, target = extract_variable(raw, target, "target", used=_columns_of(labels, batch, groups))
     raw, covariates, named_types = _extract_covariates(
         raw, covariates, covariates_name, _columns_of(labels, batch, groups)
     )
     types = _merged_types(named_types, covariate_types, covariates_name)
     raw = raw.selected_columns("data", "the ids, the labels or another variable")
-    label_vector, label_notes = (None, ()) if labels is None else as_label_vector(labels, rows)
+    label_vector: LabelVector | None = None
+    numbers: dict[str, npt.NDArray[Any]] = {}
+    label_notes: Notes = ()
+    if labels is not None and decimal_labels:
+        label_vector, numbers, label_notes = as_labels(labels, rows)
+    elif labels is not None:
+        label_vector, label_notes = as_label_vector(labels, rows)
+    targets, target_notes = ({}, ()) if target is None else as_target(target, rows)
+    targets |= numbers
     batches, batch_notes = (None, ()) if batch is None else as_label_vector(batch, rows, "batch")
     check_no_gaps(batches, batch_notes, "batch")
     group_vector, group_notes = (None, ()) if groups is None else as_label_vector(groups, rows, "groups")
@@ -395,6 +433,9 @@ def as_data(
     covariate_values, covariate_notes = (
         ({}, ()) if covariates is None else as_covariates(covariates, rows, covariates_name, types)
     )
+    if repeated := [name for name in numbers if name in covariate_values]:
+        hint = "Pass it once: covariates that are numbers are targets, too."
+        raise InputError(covariates_name, "must not have the name of the labels", repr(repeated[0]), hint)
     if label_vector is not None and "labels" in covariate_values:
         hint = "Give the covariate another name."
         raise InputError(covariates_name, "must not use the name of the labels", "a covariate called 'labels'", hint)
@@ -411,10 +452,11 @@ def as_data(
             square_notes = _pair_notes(table, pairs)
         if metric == "geodesic" and DISTANCES_KEY in raw.obsp:
             square_notes = (*square_notes, note("geodesic.obsp_unused", used=raw.part))
-    variable_notes = (*label_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
+    variable_notes = (*label_notes, *target_notes, *batch_notes, *group_notes, *covariate_notes, *latent_notes)
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
     parts: dict[str, Any] = {"header": header, "other_header": raw.other_header, "groups": group_vector}
+    parts["target"] = targets
     palettes = dict(raw.palettes)
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]

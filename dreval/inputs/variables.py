@@ -610,11 +610,46 @@ def as_label_vector(value: Any, rows: HasRows, argument: str = "labels") -> tupl
     if kind_of(value) is Kind.LABELS:
         check_rows(len(value), rows.n, argument)
         return value, ()
+    return _label_vector(*_read_column(value, rows, argument), rows, argument)
+
+
+def as_labels(value: Any, rows: HasRows) -> tuple[LabelVector | None, dict[str, npt.NDArray[np.float64]], Notes]:
+    """Return labels as classes or, where they are decimal numbers, as numbers by name (NaN: missing), with notes."""
+    if kind_of(value) is Kind.LABELS:
+        return as_label_vector(value, rows)[0], {}, ()
+    series, notes = _read_column(value, rows, "labels")
+    present = series[series.notna()].infer_objects()
+    is_float = pd.api.types.is_float_dtype(present.dtype) and not isinstance(present.dtype, pd.CategoricalDtype)
+    if not is_float or has_whole_numbers(present.to_numpy(dtype=np.float64)):
+        vector, notes = _label_vector(series, notes, rows, "labels")
+        return vector, {}, notes
+    name = "labels" if series.name is None else str(series.name)
+    numbers_note = note("labels.numbers", count=int(present.nunique()), known=len(present))
+    return None, {name: _covariate(series, "labels", "number")}, (*notes, numbers_note)
+
+
+def as_target(value: Any, rows: HasRows) -> tuple[dict[str, npt.NDArray[np.float64]], Notes]:
+    """Return the number of each point under the name "target", NaN where it is missing, with notes."""
+    series, notes = _read_column(value, rows, "target")
+    values = series[series.notna()].infer_objects()
+    is_number = is_numeric(values) and not pd.api.types.is_bool_dtype(values)
+    if not is_number or isinstance(values.dtype, pd.CategoricalDtype):
+        hint = "Pass classes as labels=, to knn_accuracy and other measures of classes."
+        raise InputError("target", "must be numbers", "classes" if len(values) else "missing values only", hint)
+    return {"target": _covariate(series, "target", "number")}, notes
+
+
+def _read_column(value: Any, rows: HasRows, argument: str) -> tuple[pd.Series[Any], Notes]:
+    """Return a variable with one value per point, with missing values in place of texts that mean them, and notes."""
     series, notes = _variable(value, rows, argument)
     check_rows(len(series), rows.n, argument)
     series, missing_notes = without_missing_texts(*without_spaces(series, argument), argument)
+    return series, (*notes, *missing_notes)
+
+
+def _label_vector(series: pd.Series[Any], notes: Notes, rows: HasRows, argument: str) -> tuple[LabelVector, Notes]:
+    """Return a column as classes, with its notes and those on classes that may be none."""
     codes, classes = codes_of_classes(series, argument)
-    notes = (*notes, *missing_notes)
     dtype = (numbers_from_objects(series.to_numpy()) if series.dtype == object else series).dtype
     if pd.api.types.is_float_dtype(dtype) and not isinstance(dtype, pd.CategoricalDtype) and not series.isna().any():
         notes = (*notes, note("labels.floats", argument=argument))  # with gaps pandas makes floats of integers

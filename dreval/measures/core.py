@@ -61,7 +61,8 @@ def signature(card: Any) -> inspect.Signature:
     if "n_neighbors" in defaults:
         parameters.append(inspect.Parameter("n_neighbors", plain, default=defaults.pop("n_neighbors")))
     parameters += [inspect.Parameter(name, keyword) for name in card.variables]
-    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in defaults.items()]
+    options = {name: value for name, value in defaults.items() if name not in card.variables}
+    parameters += [inspect.Parameter(name, keyword, default=value) for name, value in options.items()]
     if card.uses_metric:
         parameters.append(inspect.Parameter("metric", keyword, default="euclidean"))
         if "features" not in card.needs:
@@ -84,6 +85,7 @@ VARIABLE_HINTS = {  # variables of the points that a measure may need, and how t
     "labels": "Pass labels=, the class of each point.",
     "latent": "Pass latent=, the true latent variables, one row per point.",
     "batch": "Pass batch=, the batch of each point.",
+    "target": "Pass target=, the number of each point.",
 }
 ChanceLevel = float | Callable[[int, int], float] | str | None
 TieBounds = Callable[..., tuple[FloatArray, FloatArray] | None]
@@ -105,7 +107,8 @@ class MeasureCard(Card):
     needs : tuple of {"neighbors", "ranks", "full_ranks", "coordinates", "features", "labels", "latent", "pairs", ...}
         The input: neighbors in the data; neighbors and cross ranks in both spaces; all ranks; coordinates of the
         embedding; coordinates of the data, which precomputed distances do not have; classes; true latent variables;
-        a "batch" of each point; distances of pairs; a "method" that can be re-run; a "reconstruction" of the data.
+        a "batch" of each point; a number of each point, the "target"; distances of pairs; a "method" that can be
+        re-run; a "reconstruction" of the data.
     direction : {"higher", "lower", "zero", "none"}
         Whether higher or lower values are better; "zero": a curve that is better the nearer it is to 0; "none": it
         describes, and embeddings are not ranked by it.
@@ -213,7 +216,7 @@ class MeasureCard(Card):
         "direction": ("higher", "lower", "zero", "none"),
         "needs": (
             *("batch", "coordinates", "features", "full_ranks", "labels", "latent", "method", "neighbors", "pairs"),
-            *("ranks", "reconstruction"),
+            *("ranks", "reconstruction", "target"),
         ),
         "invariances": ("translation", "rotation", "scale", "monotone"),
         "lists": ("", "neighbors", "ranks"),
@@ -318,7 +321,7 @@ class MeasureCard(Card):
     @property
     def reads_data(self) -> bool:
         """Whether it reads the data; other measures compare the embedding with variables of the points only."""
-        return not {"coordinates", "labels", "latent", "batch"}.issuperset(self.needs)
+        return not {"coordinates", "labels", "latent", "batch", "target"}.issuperset(self.needs)
 
     @property
     def uses_metric(self) -> bool:
@@ -492,7 +495,7 @@ def _public(function: Callable[..., Any], card: MeasureCard) -> Callable[..., An
             return _curve(public, view, bounds)
         if options.get("n_splits") is not None:
             check_int(options["n_splits"], "n_splits", low=2, high=view.n)
-        parameters = {name: arguments[name] for name in card.parameters}
+        parameters = {name: None if name in variables else arguments[name] for name in card.parameters}
         for name, choices in card.choices.items():
             parameters[name] = check_one_of(arguments[name], choices, name, aliases=True)
         if not multiple:
@@ -579,8 +582,9 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
     data = as_data(table, **variables, metric=metric, may_coincide=not card.reads_data)
     data = with_geodesics(data, arguments.get("graph_neighbors", "auto"), arguments.get("n_jobs"))
     data = replace(data, embedding_metric=embedding_metric)
+    values = data.variables()
     for name in card.variables:
-        if getattr(data, name) is None:
+        if values[name] is None:
             raise InputError(name, f"must be given to {card.name}", "none", VARIABLE_HINTS[name])
     if card.reads_data:
         source = as_source(arguments["Y"], "Y", data)
@@ -842,6 +846,10 @@ GOALS = {
         "Can the class of a point be predicted from its position?", "Classes",
         ("merged classes", "global noise", "wrong rows"),
     ),
+    "targets": Goal(
+        "Can a number of each point (age, dose, time) be read off its position?", "Targets",
+        ("merged classes", "swapped places", "global noise", "wrong rows"),
+    ),
     "batches": Goal(
         "Are the batches mixed, and the labels still separate?", "Batches", at_chance=True
     ),
@@ -952,7 +960,7 @@ class Recommendation(Described):
             }
             sentences += [f"{phrase} {', '.join(defects)}." for phrase, defects in parts.items() if defects]
             sentences += [f"Detects {row['detected']:.0%} of them in all."] if row["detected"] >= 0 else []
-        needs = [need for need in ("labels", "latent", "batch", "method") if need in row["needs"].split(", ")]
+        needs = [need for need in ("labels", "latent", "batch", "target", "method") if need in row["needs"].split(", ")]
         return " ".join([*sentences, *([f"Needs {', '.join(needs)}."] if needs else [])])
 
 

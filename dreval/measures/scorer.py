@@ -11,7 +11,9 @@ from dreval._check import check_parameters
 from dreval.errors import InputError
 from dreval.registry import MEASURES
 
-PASSED_BY_SCIKIT_LEARN = frozenset({"X", "Y", "labels"})  # arguments of a measure that are not options of a scorer
+PASSED_BY_SCIKIT_LEARN = frozenset(
+    {"X", "Y", "labels", "target"}
+)  # arguments of a measure that are not options of a scorer
 UNSUPPORTED_VARIABLES = {"latent", "batch"}  # variables of the points that scikit-learn does not split into folds
 SIGNS = {"higher": 1.0, "lower": -1.0}
 
@@ -48,10 +50,11 @@ class MeasureScorer:
             hint = "dreval.score(X, Y) evaluates an embedding that is computed already."
             raise InputError("estimator", requirement, f"an instance of {type(estimator).__name__}", hint)
         card, Y = MEASURES.card(self.measure), estimator.transform(X)
-        if "labels" in card.needs and y is None:
+        variables = [name for name in ("labels", "target") if name in card.needs]
+        if variables and y is None:
             hint = "Pass y to fit, as GridSearchCV(...).fit(X, y), or to cross_val_score."
             raise InputError("y", f"must be given to {self.measure}", "none", hint)
-        labels = {"labels": y} if "labels" in card.needs else {}
+        labels = dict.fromkeys(variables, y)
         function: Callable[..., float] = MEASURES.get(self.measure)
         return self.sign * float(function(*([X, Y] if card.reads_data else [Y]), **labels, **self.parameters))
 
@@ -69,8 +72,8 @@ def get_scorer(measure: str, **parameters: Any) -> MeasureScorer:
     Parameters
     ----------
     measure : str
-        Name of a measure that has one value and a better direction, and needs no variables other than labels, which
-        are the ``y`` of scikit-learn.
+        Name of a measure that has one value and a better direction, and needs no variables other than labels, or a
+        target, which are the ``y`` of scikit-learn.
     **parameters
         Parameters of the measure, as ``n_neighbors``. ``random_state`` is 0 unless it is passed, so that all folds and
         estimators are compared with the same draws.

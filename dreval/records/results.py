@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+    from dreval.records.class_distances import ClassDistances
     from dreval.records.comparison import Comparison
+    from dreval.records.misplaced import MisplacedPoints
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.points import Shepard
     from dreval.records.tests import Certificate
@@ -658,6 +660,159 @@ class Results(Record):
                 return differences.assign(band_low=low, band_high=high)
         hint = "Run with intervals (ci='points', or anchors), at most eight embeddings at a time."
         raise InputError("difference", "must be a pair whose curves were compared", repr(tuple(names)), hint)
+
+    def class_distances(
+        self,
+        a: Any = None,
+        b: Any = None,
+        *,
+        embedding: str | None = None,
+        labels: Any = None,
+        groups: Any = None,
+        data: Any = None,
+        conf_level: float = 0.95,
+    ) -> ClassDistances:
+        r"""Compare the distances between classes on maps with those in the data, with intervals.
+
+        The squared distance between the centers of the classes A and B, in the data and on the map alike, is
+
+        .. math:: D^2_{AB} = \frac{1}{n_A n_B} \sum_{i \in A, j \in B} d_{ij}^2
+                  - \frac{1}{2} \overline{d^2}_A - \frac{1}{2} \overline{d^2}_B,
+
+        with :math:`\overline{d^2}_A` the mean over pairs of different points of A. With Euclidean distances this is
+        the squared distance of the centroids without the part that the spread of the points adds to it. Both sets of
+        distances are divided by their geometric means over all pairs of classes, since a map has no unit; the ratio is
+        above 1 where a pair is drawn too far apart.
+
+        Parameters
+        ----------
+        a, b : class, optional
+            The classes that are asked for: both, one (with all others), or none (all pairs). The scale and the order
+            are always those among all pairs.
+        embedding : str, optional
+            One embedding; by default all, except those that are the data.
+        labels : (n,) array or str, optional
+            The classes, or the name of a variable of the points, as a column of ``obs``; by default those of the
+            evaluation.
+        groups : (n,) array or str, optional
+            The group of each point, which the intervals leave out together; by default those of the evaluation.
+        data : array, DataFrame or path, optional
+            The data of the evaluation, for results that were loaded.
+        conf_level : float, default 0.95
+            Joint level of the intervals of all pairs on one map, and of all comparisons of two pairs.
+
+        Returns
+        -------
+        ClassDistances
+            A row for each embedding and pair of classes, with ``tidy()`` and ``plot()``.
+
+        Raises
+        ------
+        UndefinedMeasure
+            If there are not 3 to 60 classes of three points or more, or the metric has no distance between any two
+            points ("neighbors", "geodesic").
+        UnknownName
+            If there is no such class or embedding.
+
+        See Also
+        --------
+        centroid_triplets : which of three classes is nearer.
+        centroid_triplet_accuracy, class_angular_distortion : one number for all classes.
+
+        Notes
+        -----
+        Intervals are those of the delete-one jackknife of the log ratio (with ``groups`` delete-one-group), Student's
+        t, with Bonferroni's level over the pairs; the points are a sample, and coordinates are fixed. An interval that
+        holds 1 does not show that a distance is right. A comparison of two pairs is decided where both differences, in
+        the data and on the map, are significant at Bonferroni's level over all comparisons. Classes of fewer than three
+        points are left out. Of a class in two parts the center lies between them: look at the map.
+
+        Cost: O(n c (p + d)) time for c classes, with another metric than the Euclidean one O(n^2 (p + d)); memory
+        O(n c + c^4). With groups as many times as there are groups, at most 50.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> labels = np.repeat(list("ABC"), 30)
+        >>> X = np.random.default_rng(0).normal(size=(90, 3)) + np.diag([4.0, 6.0, 9.0])[np.repeat(range(3), 30)]
+        >>> ev = dreval.Evaluation(X, {"map": X[:, :2]}, labels=labels, random_state=0)
+        >>> res = ev.run("trustworthiness", None, None)
+        >>> row = res.class_distances("A", "B").tidy().iloc[0]
+        >>> f"{row['ratio']:.2f}", int(row["rank_data"]), int(row["rank_map"]), row["reading"]
+        ('1.60', 1, 3, 'too far')
+        """
+        from dreval.evaluation.class_distances import class_distances
+
+        options: Any = {"embedding": embedding, "labels": labels, "groups": groups, "data": data}
+        return class_distances(self, a, b, **options, conf_level=conf_level)
+
+    def misplaced_points(
+        self,
+        name: str,
+        measure: str | None = None,
+        *,
+        n_neighbors: int | None = None,
+        cutoff: float | Literal["poor", "chance"] = "poor",
+    ) -> MisplacedPoints:
+        """List the points that a map misplaces, by name, with a cut-off; new points with a false-discovery guarantee.
+
+        A point of the data is listed where its contribution to a measure of neighbors is closer to the chance level
+        than to the best value, as reports mark points, or at ``cutoff``. **No false-discovery rate is controlled for
+        these**: there is no null hypothesis "well placed" whose distribution is known, and a test against random places
+        shows the opposite, that a point is well placed. New points (``Evaluation(new_data=..., new=...)``) have
+        conformal p-values; those that are flagged are listed, too, and among them the false-discovery rate is at most
+        ``alpha``. Where a noise test was run, the column ``like_noise`` marks points that are not distinguished from
+        noise; points that are distinguished have the guarantee of ``noise_test``.
+
+        Parameters
+        ----------
+        name : str
+            The embedding.
+        measure : str, optional
+            A measure that has a value for each point and was run: "trustworthiness" (wrong neighbors on the map),
+            "continuity" (neighbors that are missing) and others. By default the first of trustworthiness, overlap and
+            continuity that was run, else any.
+        n_neighbors : int, optional
+            The number of neighbors, where several were run; the first by default.
+        cutoff : {"poor", "chance"} or float, default "poor"
+            The score from which a point is misplaced. "poor": halfway between the chance level and the best value.
+            "chance": the chance level: with trustworthiness its neighbors on the map are no nearer to it in the data
+            than random points, with overlap hardly any of them is a neighbor in the data.
+
+        Returns
+        -------
+        MisplacedPoints
+            A row for each such point, the worst first, with ``tidy()`` and ``plot()``.
+
+        Raises
+        ------
+        UndefinedMeasure
+            If no measure with a value for each point was run.
+
+        See Also
+        --------
+        augment : the values of all points.
+        noise_test : which points are distinguished from noise.
+        out_of_sample : new points, with p-values.
+
+        Notes
+        -----
+        O(n k log n) time. From anchors only the anchors have scores.
+
+        Examples
+        --------
+        >>> import numpy as np, dreval
+        >>> labels = np.repeat(list("ABC"), 30)
+        >>> X = np.random.default_rng(0).normal(size=(90, 3)) + np.diag([4.0, 6.0, 9.0])[np.repeat(range(3), 30)]
+        >>> ev = dreval.Evaluation(X, {"map": X[:, :2]}, labels=labels, random_state=0)
+        >>> res = ev.run("neighborhood_overlap", None, None)
+        >>> res.misplaced_points("map", cutoff="chance").tidy()[["id", "score", "label", "class_on_map"]]
+           id  score label class_on_map
+        0  73    0.0     C            A
+        """
+        from dreval.evaluation.misplaced_points import misplaced_points
+
+        return misplaced_points(self, name, measure, n_neighbors=n_neighbors, cutoff=cutoff)
 
     def summary(self, full: bool = False) -> Summary:
         """Return the printed result: the input, the best embedding by each question, one table, tests, and notes.

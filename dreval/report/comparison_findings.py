@@ -152,7 +152,7 @@ class _Facts:
 
     def by_settings(self, measures: Sequence[str], total: Sequence[str], negated: bool) -> str:
         """Return by which measures something holds, where some have several settings: each measure counts once."""
-        kinds = {self.keys[name][0]: self.settings(name) for name in total}
+        kinds = {(self.keys[name][0], self.columns[name].target): self.settings(name) for name in total}
         complete = [names for names in kinds.values() if {*names} <= {*measures}]
         quantifier = "any" if negated else "every"
         if len(complete) == len(kinds) > 1:
@@ -180,8 +180,9 @@ class _Facts:
         return "both measures" if count == 2 else f"all {number_word(count)} measures"
 
     def settings(self, name: str) -> list[str]:
-        """Return all settings of the measure of one setting."""
-        return [other for other in self.columns if self.keys[other][0] == self.keys[name][0]]
+        """Return all settings of the measure (and target) of one setting."""
+        kind = (self.keys[name][0], self.columns[name].target)
+        return [other for other in self.columns if (self.keys[other][0], self.columns[other].target) == kind]
 
     def varying(self, names: Sequence[str]) -> str:
         """Return what differs between the settings of one measure: only the number of neighbors k, or any."""

@@ -13,8 +13,9 @@ from dreval.inference import intervals
 from dreval.inference.ties import order_by_mean_rank
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
-from dreval.records.frames import keys_by_full_name
+from dreval.records.frames import keys_by_full_name, parameters_of
 from dreval.report.result_view import (
+    TARGET_PARAMETER,
     Column,
     independent_unit,
     interval_assumptions,
@@ -76,8 +77,11 @@ def setting_suffix(comparison: Comparison, name: str) -> str:
     """Return the parameters of a measure that the comparison has with several."""
     row = comparison.of(comparison.standing, name).iloc[0]
     keys = keys_by_full_name(comparison.standing)
-    several = sum(measure == row["measure"] for measure, _ in keys.values()) > 1
-    return f" ({parameter_text(row['parameters'], full=True)})" if several else ""
+    parts = [(measure, parameters_of(parameters)) for measure, parameters in keys.values()]
+    target, settings = TARGET_PARAMETER, parameters_of(row["parameters"])
+    several = sum((name, of_name.get(target)) == (row["measure"], settings.get(target)) for name, of_name in parts) > 1
+    settings = {name: value for name, value in settings.items() if name != target}  # the title has it
+    return f" ({parameter_text(settings, full=True)})" if several else ""
 
 
 def column_of(comparison: Comparison, name: str) -> Column:

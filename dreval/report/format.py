@@ -12,6 +12,7 @@ from typing import Any
 
 from dreval._check import function_name
 from dreval.glossary import WIDE_MARK, format_p, pad_wide_characters, printable, terminal_width, true_minus
+from dreval.registry import TESTS
 
 # Numbers of a report: a column has one number of decimals, and no value is rounded to 0 or 1.
 
@@ -19,7 +20,15 @@ ADJUSTMENTS = {"holm": "Holm", "benjamini_hochberg": "Benjamini-Hochberg"}
 MAX_NAME_BREADTH = 24  # letters of average width of a name on a page; longer ones are shortened in the middle
 ROUNDING = 1e-12  # differences of values near 1 that are nothing but rounding
 MAX_DECIMALS = 4  # of a number with some significant digits
+MAX_ABBREVIATION = 4  # letters of a test's name that is an abbreviation
 _NUMBER_WORDS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
+
+
+def test_name(name: str) -> str:
+    """Return the name of a test as it is printed: short names are abbreviations, and a test of a number has a title."""
+    if name in TESTS and TESTS.card(name).second == "number":
+        return str(TESTS.card(name).title)
+    return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
 def decimals_for(values: Iterable[float], bounds: Sequence[float] = (0.0, 1.0)) -> int:

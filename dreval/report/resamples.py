@@ -7,7 +7,7 @@ from typing import Any
 
 from dreval.records.frames import of_method
 from dreval.records.tests import LEVEL
-from dreval.report.format import count_noun, join_and, p_text
+from dreval.report.format import count_noun, join_and, p_text, test_name
 from dreval.report.result_view import ResultView
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
@@ -26,7 +26,7 @@ def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]]) -> str:
     """
     tests: dict[str, dict[str, None]] = {}
     for row in rows:
-        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[str(row["test"]).upper()] = None
+        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[test_name(str(row["test"]))] = None
     if len(tests) == 1:
         return next(iter(tests))
     parts = [f"{join_and(list(names))}{scheme}" for scheme, names in tests.items() if scheme]

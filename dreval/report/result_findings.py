@@ -569,7 +569,8 @@ def other_settings(view: ResultView) -> Iterator[str]:
     for main in view.main_columns:
         family = view.curve(main)
         for column in view.columns:
-            if column.measure == main.measure and column != main and column not in family and column.values:
+            same_measure = (column.measure, column.target) == (main.measure, main.target)
+            if same_measure and column != main and column not in family and column.values:
                 values = join_and(
                     [f"{without_zero(column.format_value(value))} ({name})" for name, value in column.values.items()]
                 )

@@ -44,12 +44,15 @@ PERSONS = (
     "Kolmogorov",
     "Kruskal",
     "Kullback",
+    "Moran",
     "Pearson",
     "Procrustes",
     "Sammon",
     "Shepard",
 )
 PERSONS += ("Smirnov", "Spearman", "Wasserstein")
+TARGET_PARAMETER = "target"
+ANY_TARGET = "the target"  # in titles of measures, for which a column has the name of its target
 # A range of chance levels is wide beyond this part of the scale of the measure, or of the largest of them.
 WIDE_CHANCE_RANGE = 0.1
 DIFFERS = "differs"
@@ -120,6 +123,16 @@ class Column:
     def settings(self) -> dict[str, str]:
         """The parameters by name, as the table of the result has them."""
         return parameters_of(self.parameters)
+
+    @property
+    def target(self) -> str | None:
+        """The number of the points that it predicts; None for other measures."""
+        return self.settings.get(TARGET_PARAMETER)
+
+    @property
+    def setting_text(self) -> str:
+        """The parameters as they are printed next to the title, which has the target."""
+        return parameter_text({name: value for name, value in self.settings.items() if name != TARGET_PARAMETER})
 
     @property
     def higher(self) -> bool:
@@ -490,13 +503,13 @@ class ResultView:
 
     @cached_property
     def main_columns(self) -> tuple[Column, ...]:
-        """One column for each measure: at the scale k where it was run there, else at the scale nearest to it."""
-        chosen: dict[str, Column] = {}
+        """One column for each measure and target: at the scale k where it was run there, else at the nearest scale."""
+        chosen: dict[tuple[str, str | None], Column] = {}
         for column in self.columns:
             k = neighbors_of(column)
-            old = chosen.get(column.measure)
+            old = chosen.get((column.measure, column.target))
             if old is None or (k is not None and self._far(column) < self._far(old)):
-                chosen[column.measure] = column
+                chosen[column.measure, column.target] = column
         return tuple(chosen.values())
 
     def _far(self, column: Column) -> float:
@@ -509,7 +522,9 @@ class ResultView:
             (
                 candidate
                 for candidate in self.columns
-                if candidate.measure == column.measure and name in candidate.values
+                if candidate.measure == column.measure
+                and candidate.target == column.target
+                and name in candidate.values
             ),
             None,
         )
@@ -788,10 +803,13 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
     low, high = (with_direction[0].get(end, math.nan) if with_direction else math.nan for end in ("lower", "upper"))
     bounds = card.bounds if card else (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
     direction = with_direction[0]["direction"] if with_direction else card.direction if card else "higher"
+    target = parameters_of(parameters).get(TARGET_PARAMETER, ANY_TARGET)
+    texts = {key: getattr(card, key) for key in ("term", "noun", "warning", "share")} if card else {}
+    texts = {key: text.replace(ANY_TARGET, target) for key, text in texts.items()}
     return Column(
         measure=measure,
         parameters=parameters,
-        title=card.title if card else measure,
+        title=card.title.replace(ANY_TARGET, target) if card else measure,
         symbol=card.symbol if card else "",
         question=card.question if card else "",
         direction=direction if direction in DIRECTIONS else "higher",
@@ -800,7 +818,7 @@ def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unran
         unranked=frozenset(unranked),
         chance_is_estimated=card is not None and card.chance is not None and not card.has_closed_chance,
         goal=card.goals[0] if card and card.goals and card.goals[0] in GOALS else "",
-        **({key: getattr(card, key) for key in CARD_FACTS} if card else {}),
+        **({key: getattr(card, key) for key in CARD_FACTS} | texts if card else {}),
     )
 
 

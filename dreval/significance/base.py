@@ -362,6 +362,7 @@ P = ParamSpec("P")
 
 HYPOTHESES = {
     "variable": "the variables are independent",
+    "number": "the number is independent of the position",
     "groups": "both samples have one distribution",
     "method": "the method shows no more of the data than of null data",
 }
@@ -394,9 +395,9 @@ class TestCard(Card):
     needs : tuple of {"kernel", "distances", "coordinates", "method"}
         The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed. "method":
         a method that can be re-run.
-    second : {"variable", "groups", "method"}
-        The second argument of the function: a variable, the groups into which the rows of ``x`` are split, or the
-        method that is re-run on null data.
+    second : {"variable", "number", "groups", "method"}
+        The second argument of the function: a variable, one column of numbers, the groups into which the rows of ``x``
+        are split, or the method that is re-run on null data.
     nulls : tuple of str
         The kinds of null data, of a test of a method.
     memory : {"matrices", "factors", "columns"}

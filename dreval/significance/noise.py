@@ -52,7 +52,7 @@ from dreval.significance.base import test
 
 NULLS = ("columns", "gaussian")
 SILHOUETTE = "silhouette"
-POINT_VARIABLES = frozenset({"labels", "latent", "batch"})  # variables of points, which null data do not have
+POINT_VARIABLES = frozenset({"labels", "latent", "batch", "target"})  # variables of points, which null data do not have
 MAX_ALL_POINTS = 20_000  # of more points SCORED_POINTS are scored
 SCORED_POINTS = 2000
 KMEANS_STARTS = 10

@@ -363,10 +363,10 @@ def values(run: Any, *arguments: str) -> dict[tuple[str, str], float]:
 
 def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: Path) -> None:
     """Warning, summary, table, notes and saved result name the option; with the option there is a value."""
-    needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2"}
-    assert set(needs) == set(VARIABLE_HINTS)
+    needs = {"batch": "ilisi", "labels": "silhouette", "latent": "latent_r2", "covariates": "knn_r2"}
+    assert {"target" if name == "covariates" else name for name in needs} == set(VARIABLE_HINTS)
     selection = ("--measures", ",".join(needs.values()), "--tests", "none")
-    code, out, err = run(*EVALUATE, *selection, "--save", "lacks.dreval")
+    code, out, err = run(*EVALUATE, *selection, "--full", "--save", "lacks.dreval")
     _, document, _ = run(*EVALUATE, *selection, "--json")
     saved = dreval.load_results(folder / "lacks.dreval")
     table = {row["measure"]: row["note"] for row in json.loads(document)["table"]}
@@ -379,6 +379,8 @@ def test_the_missing_input_of_a_measure_is_named_as_an_option(run: Any, folder: 
         assert f"{title_in_sentence(dreval.card(measure).title)} of umap: {table[measure]}." in " ".join(out.split())
         assert saved.table.set_index("measure").loc[measure, "note"] == table[measure]
     arguments = ("--batch", "meta.csv:kind", "--labels", "labels.csv", "--latent", "tsne.npy")
+    pd.DataFrame({"age": np.arange(40) / 7}).to_csv(folder / "ages.csv", index=False)
+    arguments += ("--covariates", "ages.csv:age")
     assert None not in values(run, "data.csv", "-e", "umap.csv", *selection, *arguments, "--ci", "none").values()
 
 

@@ -53,6 +53,7 @@ def _numbers(name, data, embedding, **options):
     options |= {"labels": LABELS} if "labels" in card.needs else {}
     options |= {"latent": LATENT} if "latent" in card.needs else {}
     options |= {"batch": BATCH} if "batch" in card.needs else {}
+    options |= {"target": LATENT[:, 0]} if "target" in card.needs else {}
     options |= {"size": 8} if "size" in card.parameters else {}  # so that a test can reject
     measure = getattr(dreval, name)
     options |= (
@@ -241,6 +242,7 @@ def test_an_evaluation_at_extreme_units(names):
 
 def _table(a, b, names):
     variables = {"labels": LABELS, "latent": LATENT, "batch": BATCH}
+    variables["covariates"] = {"target": LATENT[:, 0]}
     ev = dreval.Evaluation(X * 2.0**a, {"Y": Y * 2.0**b, "pca": "pca"}, **variables, n_neighbors=K, random_state=0)
     return ev.run(names, None, ci="points").table.set_index(["embedding", "measure"])
 

@@ -163,20 +163,21 @@ def test_measures_are_chosen_by_name(requested: Any, expected: list[str]) -> Non
 def test_default_and_all_measures() -> None:
     """The default are the cards with a place, in its order; "all" has them first and then every other one."""
     with_batch = sorted((c for c in MEASURES.cards() if c.default is not None), key=lambda c: c.default)
-    default = [card for card in with_batch if "batch" not in card.needs]
+    default = [card for card in with_batch if not {"batch", "target"} & {*card.needs}]
     without = [c.name for c in default if "labels" not in c.needs]
     unlabeled = evaluation(labels=None)
 
     assert names(evaluation().run()) == [c.name for c in default]
     assert names(unlabeled.run(ci=None)) == without
     all_rows, without_latent = (
-        ev.run("all", None, None) for ev in (evaluation(latent=X[:, :2], batch=BATCH), evaluation())
+        ev.run("all", None, None)
+        for ev in (evaluation(latent=X[:, :2], batch=BATCH, covariates={"x": X[:, 0]}), evaluation(covariates=None))
     )
     curves = [*all_rows.curves["measure"].unique()]
     assert curves == [card.name for card in MEASURES.cards() if card.curve]
     assert sorted([*names(all_rows), *curves]) == dreval.list_measures()
     assert {*names(all_rows)} - {*names(without_latent)} == {
-        c.name for c in MEASURES.cards() if {"latent", "batch"} & {*c.needs}
+        c.name for c in MEASURES.cards() if {"latent", "batch", "target"} & {*c.needs}
     }
     assert names(without_latent)[: len(default)] == [c.name for c in default]
     assert names(unlabeled.run(["default", "procrustes_r"], ci=None)) == [*without, "procrustes_r"]

@@ -82,7 +82,8 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
     labels = np.arange(len(cloud)) % 2
     latent = cloud[:, [np.argmax(np.ptp(cloud, axis=0))]]
     variables = {"labels": labels, "latent": latent, "batch": np.arange(len(cloud)) // 3 % 2}
-    ev = dreval.Evaluation(cloud, {"e": image}, **variables, n_neighbors=ks, random_state=3)
+    targets = {"covariates": {"target": latent[:, 0]}}
+    ev = dreval.Evaluation(cloud, {"e": image}, **variables, **targets, n_neighbors=ks, random_state=3)
     table = ev.run("all", None, None).table.set_index(["measure", "parameters"])
     for name in dreval.list_measures():
         card, function = MEASURES.card(name), partial(call_measure, name)
@@ -92,6 +93,7 @@ def check_values(pair: tuple[np.ndarray, np.ndarray], data: st.DataObject) -> No
             assert table.loc[name, "value"].tolist() == [float(getattr(dreval, name)(cloud, image, random_state=3))]
             continue
         arguments = {name: value for name, value in variables.items() if name in card.needs}
+        arguments |= {"target": latent[:, 0]} if "target" in card.needs else {}
         arguments |= (
             {"random_state": 3} if "random_state" in inspect.signature(getattr(dreval, name)).parameters else {}
         )

@@ -44,7 +44,7 @@ def test_the_values_are_those_of_an_evaluation(case: str) -> None:
     names = [name for name in SINGLE_VALUES if MEASURES.card(name).level != "algorithm"]
     data = data_for(options)
     scores = dreval.score(data, Y, names, **options)
-    with pytest.warns(InputWarning) if case != "variables" else pytest.warns(InputWarning, match="latent"):
+    with pytest.warns(InputWarning) if case != "variables" else pytest.warns(InputWarning, match="latent|numbers"):
         expected = dreval.Evaluation(data, Y, **options).run(names, None, None).tidy()
 
     assert list(scores) == expected["measure"].tolist()

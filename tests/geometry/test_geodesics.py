@@ -103,6 +103,7 @@ def test_every_measure_reads_the_paths() -> None:
         function = getattr(dreval, card.name)
         options: dict[str, Any] = {name: LABELS for name in card.variables if name != "latent"}
         options |= {"latent": ROLL[:, :1]} if "latent" in card.variables else {}
+        options |= {"target": ROLL[:, 0]} if "target" in card.variables else {}
         options |= {"random_state": 0} if "random_state" in function.__signature__.parameters else {}
         if "features" in card.needs:
             with pytest.raises(UndefinedMeasure, match="must not be 'geodesic'"):

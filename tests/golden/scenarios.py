@@ -247,6 +247,21 @@ def batches_and_latent_variables(entries: Entries) -> None:
     entries.comparison(results.compare())
 
 
+@scenario()
+def numbers_of_points(entries: Entries) -> None:
+    """Two covariates as targets, of which one is missing at some points, and the test of Moran's I."""
+    X = clusters(72, seed=31)
+    embeddings, age = embeddings_of(X, seed=32), X[:, 0] + X[:, 1]
+    covariates = {"age": age, "dose": np.where(np.arange(72) % 7 == 2, np.nan, X[:, 2] - X[:, 3])}
+    variables = {"covariates": covariates, "n_neighbors": 8, "run": {"n_resamples": 99}}
+    results = evaluate(X, embeddings, ["knn_r2", "knn_r2_ratio", "morans_i"], ["moran"], "points", **variables)
+    entries.results(results)
+    entries.comparison(results.compare())
+    fixed: dict[str, Any] = {"n_resamples": 99, "random_state": 0, "n_jobs": 1}
+    entries.test(dreval.moran_test(X[:, :2], age, n_neighbors=6, **fixed), "numbers")
+    entries.test(dreval.moran_test(X[:, :2], np.repeat(age[::6], 6), groups=np.arange(72) // 6, **fixed), "groups")
+
+
 # The band of this difference is that of a correlation of tied curves, which rounding decides about.
 @scenario(iterative=("curve difference | b_nx | grid | floor",))
 def ties_everywhere(entries: Entries) -> None:
@@ -347,7 +362,7 @@ def plain_functions(entries: Entries) -> None:
     X = clusters(60, seed=11)
     Y = embeddings_of(X, seed=12)["noisy"]
     arguments = {"labels": classes(60), "batch": classes(60, "uvvu"), "latent": X[:, :2] + X[:, 2:4], "size": 20,
-             "random_state": 0, "n_jobs": 1}  # fmt: skip
+             "target": X[:, 0] + X[:, 1], "random_state": 0, "n_jobs": 1}  # fmt: skip
     for name in dreval.list_measures():
         parameters = inspect.signature(getattr(dreval, name)).parameters
         if "source" not in parameters:

@@ -18,7 +18,7 @@ from dreval.registry import MEASURES
 N = 60
 X = np.random.default_rng(0).normal(size=(N, 4))
 Y = X[:, :2]
-VARIABLES = {"labels": np.arange(N) % 3, "batch": np.arange(N) % 2, "latent": X[:, :2]}
+VARIABLES = {"labels": np.arange(N) % 3, "batch": np.arange(N) % 2, "latent": X[:, :2], "target": X[:, 0]}
 OF_EMBEDDINGS = [name for name in MEASURES if MEASURES.card(name).level != "algorithm"]
 WITHOUT_DATA = [name for name in OF_EMBEDDINGS if not MEASURES.card(name).reads_data]
 
@@ -43,6 +43,7 @@ def test_neighbors_may_be_by_position(name: str) -> None:
 def test_measures_without_data_do_not_depend_on_them(name: str) -> None:
     """In an evaluation their values are the same for other data: the card is right that they do not read them."""
     options = {**VARIABLES, "random_state": 0, "n_neighbors": 5}
+    options["covariates"] = {"target": options.pop("target")}
     others = np.random.default_rng(1).normal(size=(N, 3))
     values = [
         dreval.Evaluation(data, Y, **options).run(name, None, None).tidy()["value"].iloc[0] for data in (X, others)
@@ -60,7 +61,9 @@ def test_the_measures_without_data_are_those_of_variables() -> None:
 @each("name", WITHOUT_DATA)
 def test_data_in_front_raise_an_error_with_the_call(name: str) -> None:
     """The error names the call without data."""
-    with pytest.raises(TypeError, match=rf"{name}\(\) does not read the data: call {name}\(Y, (labels|batch|latent)="):
+    with pytest.raises(
+        TypeError, match=rf"{name}\(\) does not read the data: call {name}\(Y, (labels|batch|latent|target)="
+    ):
         getattr(dreval, name)(X, Y, **variables(name))
 
 

@@ -20,9 +20,11 @@ from hypothesis import strategies as st
 import dreval
 from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
+from dreval.records.class_distances import ClassDistances
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
 from dreval.records.importance import ColumnImportance
+from dreval.records.misplaced import MisplacedPoints
 from dreval.records.notes import note
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import LocalDistortion, PerturbationScore, SingularityScore
@@ -30,6 +32,7 @@ from dreval.records.recall import GraphRecall
 from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
+from dreval.report.documents import classes_and_points as classes
 from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
 from dreval.report.documents.tests import noise_finding
 from dreval.report.findings import Finding, findings_text, phrases
@@ -153,6 +156,22 @@ def new_points(m: int = 40, p: list[float] | None = None, bound: float = 0.75) -
     recipe |= {"random_state": 7, "call": ""}
     table = pd.DataFrame([{"measure": name, **numbers} for name in names])
     return OutOfSample(table, points, np.zeros((90, 2)), recipe)
+
+
+def class_pairs(*rows: tuple[float, float, float, str], requested: tuple[str, ...] = ("A", "B")) -> ClassDistances:
+    """Return the distances of pairs of classes: ratio, ends of the interval and reading of each."""
+    table = pd.DataFrame(rows, columns=["ratio", "conf_low", "conf_high", "reading"])
+    table = table.assign(embedding="map", class_a="A", class_b=list("BC")[: len(rows)], order_kept=0.25)
+    table = table.assign(n_kept=4, n_reversed=2, n_open=1)
+    return ClassDistances(table, {"parameters": {"conf_level": 0.95}, "asked": requested}, (), table)
+
+
+def wrong_places(points: int, new: int = 0, alpha: float | None = None) -> MisplacedPoints:
+    """Return the list of this number of points of the data, of 40, and of flagged new points, of 9."""
+    table = pd.DataFrame({"kind": ["data"] * points + ["new"] * new})
+    parameters = {"name": "map", "measure": "trustworthiness", "cutoff": "poor"}
+    recipe = {"n_scored": 40, "limit": 0.77, "direction": "higher", "n_new": 9, "alpha": alpha}
+    return MisplacedPoints(table, {**recipe, "parameters": parameters})
 
 
 def distortion(broken: int) -> LocalDistortion:
@@ -409,6 +428,30 @@ CASES: dict[str, Case] = {
     "no settings": (lambda: sweep.sweep_findings(swept((math.nan, math.nan), (math.nan, math.nan))), []),
     "gate": (lambda: small.gate_findings(gate_table("worse", "missing", "undecided", "not worse")), [1, 2, 3, 4]),
     "gate, one measure": (lambda: small.gate_findings(gate_table("worse")), []),
+    "drawn too far": (
+        lambda: classes.class_distances_findings(class_pairs((1.62, 1.31, 1.98, "too far"))),
+        [1.62, 1.31, 1.98, 7, 4, 2, 1],
+    ),
+    "drawn too near": (
+        lambda: classes.class_distances_findings(class_pairs((0.62, 0.51, 0.73, "too near"))),
+        [0.62, 0.51, 0.73, 7, 4, 2, 1],
+    ),
+    "no distortion": (
+        lambda: classes.class_distances_findings(class_pairs((1.05, 0.91, 1.23, "open"))),
+        [1.05, 0.91, 1.23, 7, 4, 2, 1],
+    ),
+    "distance without interval": (
+        lambda: classes.class_distances_findings(class_pairs((1.05, math.nan, math.nan, ""))), [1.05],
+    ),
+    "no distance": (lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""))), []),
+    "all distances": (
+        lambda: classes.class_distances_findings(
+            class_pairs((1.62, 1.31, 1.98, "too far"), (0.62, 0.51, 0.73, "too near"), requested=())
+        ),
+        [1, 2, 25, 1.62],
+    ),
+    "wrong places": (lambda: classes.misplaced_findings(wrong_places(3, 2, 0.2)), [3, 40, 0.77, 2, 9, 0.2]),
+    "no wrong place": (lambda: classes.misplaced_findings(wrong_places(0)), [40, 0.77]),
     "few replicates": (lambda: sweep.sweep_limits(swept((0.9, 0.8), (1.0, 0.5), 3)), [3, 5]),
 }  # fmt: skip
 

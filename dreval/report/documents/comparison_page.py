@@ -82,7 +82,7 @@ from dreval.report.format import (
     without_zero,
 )
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.result_view import Column, MeasuredValue, ResultView, parameter_text, read_results
+from dreval.report.result_view import Column, MeasuredValue, ResultView, read_results
 
 FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
@@ -604,7 +604,7 @@ def _overall_parts(comparison: Comparison, columns: Mapping[str, Column]) -> lis
         for row in comparison.of(comparison.overall, name).to_dict("records"):
             degrees = ", ".join(f"{row[key]:g}" for key in ("df", "df_denominator") if row[key] == row[key])
             value, p = float(row["statistic"]), float(row["p_value"])
-            title = ", ".join(filter(None, [column.title, parameter_text(column.parameters)]))
+            title = ", ".join(filter(None, [column.title, column.setting_text]))
             rows.append(
                 [
                     Cell(title, "text"),

@@ -35,7 +35,7 @@ from dreval.report.documents.out_of_sample import new_points_lines, new_points_t
 from dreval.report.documents.tests import noise_text
 from dreval.report.documents.value_tables import MAX_EMBEDDINGS_ACROSS, best_mark_text, printed_table, short_topic
 from dreval.report.findings import Finding
-from dreval.report.format import count_noun, join_and, number_word, p_text
+from dreval.report.format import count_noun, join_and, number_word, p_text, test_name
 from dreval.report.resamples import NULL_DATA_NAMES, scheme_text, smallest_p_text
 from dreval.report.result_findings import MAX_LISTED_CAUTIONS, REPEATED, other_settings, say_lower_once, verdict
 from dreval.report.result_view import (
@@ -233,7 +233,7 @@ def _test_answer(view: ResultView, variable: str, rows: Sequence[Mapping[str, An
     column = "p_adjusted" if adjusted else "p_value"
     p_by_test: dict[str, list[float]] = {}
     for row in rows:
-        p_by_test.setdefault(row["test"].upper(), []).append(row[column])
+        p_by_test.setdefault(test_name(row["test"]), []).append(row[column])
     low, high = min(map(min, p_by_test.values())), max(map(max, p_by_test.values()))
     p = p_text(low) if format_p(low) == format_p(high) else f"p {format_p(low)} to {format_p(high)}"
     limit, variable = smallest_p_text(view, rows), f"{variable}{scheme_text(view, rows)}"

@@ -15,7 +15,7 @@ from dreval.report.figures.page import bar_of
 from dreval.report.findings import list_names
 from dreval.report.format import format_fixed, join_and, number_word, without_zero
 from dreval.report.result_findings import missing_reason
-from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, Column, ResultView, parameter_text
+from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, TARGET_PARAMETER, Column, ResultView, parameter_text
 
 MAX_MEASURES_DOWN = 6  # embeddings side by side in the table of all measures; of more, embeddings are the rows
 MAX_MEASURES_ACROSS = 8  # further measures in one table of many embeddings
@@ -157,9 +157,9 @@ def _down_title(column: Column) -> str:
 
 
 def _other_parameters(view: ResultView, column: Column) -> str:
-    """Return the parameters of a measure, without the number of neighbors that the page names once."""
-    named = (NEIGHBORS_PARAMETER, str(view.k))
-    return parameter_text(dict(setting for setting in column.settings.items() if setting != named))
+    """Return the parameters of a measure that the page names nowhere else: not the number of neighbors, or a target."""
+    named = (NEIGHBORS_PARAMETER, str(view.k)), (TARGET_PARAMETER, str(column.target))
+    return parameter_text(dict(setting for setting in column.settings.items() if setting not in named))
 
 
 def _chance_text(column: Column) -> str:

@@ -47,7 +47,7 @@ from dreval.report.figures._pairs import rank_correlation_text, shepard_text
 from dreval.report.figures.nulls import stored_null
 from dreval.report.figures.page import bar_of, distances_svg, new_points_svg, null_svg, percent_or_value, thumbnail
 from dreval.report.findings import Answer, findings_text, list_names
-from dreval.report.format import MAX_NAME_BREADTH, count_noun, decisive_p, join_and, number_word, short_names
+from dreval.report.format import MAX_NAME_BREADTH, count_noun, decisive_p, join_and, number_word, short_names, test_name
 from dreval.report.plot import plot
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_findings import ALL_CAUTIONS, first_caution, standing, verdict
@@ -320,7 +320,7 @@ def _test_parts(results: Results, group: TestGroup, max_histograms: int) -> list
     with_null.sort(key=lambda test_and_null: (str(test_and_null[0]["variable"]), str(test_and_null[0]["test"])))
     panels = []
     for row, null in with_null[: max(max_histograms, 0)]:
-        test, variable = str(row["test"]).upper(), printable(row["variable"])
+        test, variable = test_name(str(row["test"])), printable(row["variable"])
         numbers = true_minus(f"null mean {row['chance']:.3g}, {decisive_p(row)}")
         label = true_minus(f"{test} of {row['embedding']} and {variable}: observed {row['statistic']:.4g}, {numbers}")
         drawing = null_svg(null.low, null.high, null.counts, float(row["statistic"]), label)

@@ -248,7 +248,7 @@ def pair_table(
         column, has_interval = columns[row["name"]], row["conf_low"] == row["conf_low"]
         places = min(column.decimals, FOREST_DECIMALS)
         ends = f"{format_fixed(row['conf_low'], places)} to {format_fixed(row['conf_high'], places)}"
-        small = [parameter_text(column.parameters)]
+        small = [column.setting_text]
         p_cells = [("p_value", row["p_value"]), *([("p_adjusted", row["p_adjusted"])] if adjusted else [])]
         cells.append(
             [

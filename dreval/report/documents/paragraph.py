@@ -34,6 +34,7 @@ from dreval.report.format import (
     number_word,
     p_text,
     shorten_middle,
+    test_name,
     without_zero,
 )
 from dreval.report.render.markup import isolate_name
@@ -334,7 +335,7 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
             of_one = "the embedding" if len(part) == 1 else "any embedding"
             on = f" on{against.removeprefix(' of')}" if variable else against
             text = f"No significant dependence of {of_one}{on} was found ({{tests}}: {kind}{write.p(p)})."
-        tests_by_text.setdefault(text, []).append(str(test).upper() if test in TESTS else isolate_name(str(test)))
+        tests_by_text.setdefault(text, []).append(test_name(str(test)) if test in TESTS else isolate_name(str(test)))
     for text, tests in tests_by_text.items():
         yield text.replace("{tests}", join_and(tests)).replace("{verb}", f"reject{'s' * (len(tests) == 1)}")
     limit = smallest_p_text(view, rows.to_dict("records"))

@@ -33,6 +33,7 @@ from dreval.report.format import (
     p_text,
     probability,
     setting_text,
+    test_name,
     without_zero,
 )
 from dreval.report.render.markup import isolate_name, sentence
@@ -53,7 +54,6 @@ EXTRA_LABELS = {  # keys of ``extra`` whose label is not the key itself
     "unbiased": "Unbiased statistic",
     "wilks": "Wilks' lambda",
 }
-MAX_ABBREVIATION = 4  # letters of a test's name that is an abbreviation
 APPROXIMATIONS = {"gamma": "none (gamma)", "chi2": "none (chi-square)"}  # the distribution that replaces permutations
 
 
@@ -108,11 +108,6 @@ def test_findings(test: IndependenceTest) -> list[Finding]:
     kind = "test.different" if of_groups else "test.dependent" if len(variables) == 2 else "test.not_mutual"
     strength = record_finding("test.strength", effect_name=test.effect_size_name)
     return [record_finding(kind, **numbers), *(limits or [strength])]
-
-
-def test_name(name: str) -> str:
-    """Return the name of a test as it is printed: short names are abbreviations."""
-    return name.upper() if len(name) <= MAX_ABBREVIATION else name
 
 
 def resampling_findings(test: HypothesisTest, level: float, group: str) -> list[Finding]:

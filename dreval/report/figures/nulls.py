@@ -20,7 +20,7 @@ from dreval.registry import TESTS
 from dreval.report._style import LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import PanelGrid, Reading, figure_names, name_panel
 from dreval.report.figures._kind import figure
-from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name
+from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name, test_name
 from dreval.report.resamples import NULL_DATA_NAMES, resample_noun
 from dreval.report.result_view import ResultView
 
@@ -185,7 +185,7 @@ def _null_text(results: Results, chosen: list[Any]) -> str:
     resamples_text = f"{resample_noun(test)}s"
     card, variable = TESTS.card(test["test"]), test["variable"]
     null = f"{card.title} against {NULL_DATA_NAMES.get(variable, variable)}"
-    against = null if card.second == "method" else f"{card.name.upper()} against {variable}"
+    against = null if card.second == "method" else f"{test_name(card.name)} against {variable}"
     text = f"{against}. Gray: {test['n_resamples']:,} {resamples_text} of each embedding; line: the observed statistic."
     return f"{text} P {adjusted_by(adjust)}." if has_adjusted and adjust != "nothing" else text
 

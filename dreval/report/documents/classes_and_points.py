@@ -1,0 +1,147 @@
+"""The printed forms of the distances between classes, and of the points that a map misplaces."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from dreval.records.class_distances import ClassDistances
+from dreval.records.misplaced import MisplacedPoints
+from dreval.report.document import MISSING_VALUE, Column, Document, Table
+from dreval.report.documents.small import record_summary
+from dreval.report.findings import Finding, record_finding
+from dreval.report.format import format_fixed, without_zero
+from dreval.report.result_view import measure_phrase
+
+MAX_PRINTED_ROWS = 12  # pairs of classes, or points, of the short form
+MAX_ALL_ROWS = 200
+
+
+def class_distances_summary(record: ClassDistances, full: bool, *, shell: bool = False) -> Document:
+    """Return which distances between classes may be trusted, and the table of the pairs."""
+    recipe = record.recipe
+    level = f"{100 * recipe['parameters']['conf_level']:g} %"
+    settings = [("Points", f"{recipe['n']:,}"), ("Classes", recipe["n_classes"]), ("Groups", recipe["groups"])]
+    settings.append(("Joint level", level))
+    count = MAX_ALL_ROWS if full else MAX_PRINTED_ROWS
+    tables = [_pairs_table(record, name, count) for name in record.names]
+    options: dict[str, Any] = {"settings": settings, "call": record.call, "shell": shell}
+    findings = class_distances_findings(record)
+    return record_summary("Distances between classes", findings, tables, record.notes, full=full, **options)
+
+
+def class_distances_findings(record: ClassDistances) -> list[Finding]:
+    """Return what holds for a pair of classes that was asked for, or for all pairs on each map."""
+    level = f"{100 * record.recipe['parameters']['conf_level']:g} %"
+    if len(record.recipe["asked"]) == 2:
+        return [finding for row in record.table.to_dict("records") for finding in _pair_findings(row, level)]
+    findings = []
+    for name, rows in record.table.groupby("embedding", sort=False):
+        share = float(rows["order_kept"].mean()) if rows["order_kept"].notna().any() else math.nan
+        numbers = {"embedding": name, "pairs": len(rows), "level": level, "share": share}
+        numbers |= {
+            "far": int((rows["reading"] == "too far").sum()),
+            "near": int((rows["reading"] == "too near").sum()),
+        }
+        findings.append(record_finding("class_distances.table", **numbers))
+        distorted = rows[rows["reading"].isin(["too far", "too near"])]
+        if len(distorted):
+            worst = distorted.loc[np.log(distorted["ratio"]).abs().idxmax()]
+            named = {"a": worst["class_a"], "b": worst["class_b"], "ratio": float(worst["ratio"])}
+            findings.append(record_finding("class_distances.worst", **named))
+    return findings
+
+
+def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
+    """Return how far apart a pair of classes is drawn, and its order among the other pairs."""
+    numbers = {"embedding": row["embedding"], "a": row["class_a"], "b": row["class_b"], "level": level}
+    numbers |= {"ratio": float(row["ratio"]), "low": float(row["conf_low"]), "high": float(row["conf_high"])}
+    if math.isnan(row["ratio"]):
+        return [record_finding("class_distances.coincide", **numbers)]
+    kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
+    order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
+    findings = [record_finding(f"class_distances.{kind}", **numbers)]
+    if kind != "no_interval":
+        findings.append(record_finding("class_distances.order", others=sum(order.values()), **order))
+    return findings
+
+
+def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
+    """Return the pairs of classes of one embedding, the most distorted first."""
+    rows = record.table[record.table["embedding"] == name]
+    order = np.log(rows["ratio"]).abs().sort_values(ascending=False, na_position="last", kind="stable").index
+    cells = [
+        [
+            f"{row['class_a']} – {row['class_b']}",
+            _number(row["data"]),
+            _number(row["map"]),
+            _number(row["ratio"]),
+            "" if math.isnan(row["conf_low"]) else f"{_number(row['conf_low'])} to {_number(row['conf_high'])}",
+            row["reading"],
+            f"{row['rank_data']}, {row['rank_map']}",
+        ]
+        for row in rows.loc[order[:count]].to_dict("records")
+    ]
+    heads = [Column("Classes", "name"), Column("data"), Column("map"), Column("ratio"), Column("interval")]
+    heads += [Column("drawn", "text"), Column("ranks")]
+    left = len(rows) - len(cells)
+    foot = "data, map: distances over their geometric means; ranks in the data and on the map, 1: the nearest pair."
+    further = f" {left:,} further pairs: .summary(full=True) or .tidy()." if left else ""
+    title = name if len(record.names) > 1 else ""
+    return Table(title, heads, cells, foot=foot + further)
+
+
+def _number(value: float) -> str:
+    """Return a ratio with two decimals; a dash where there is none."""
+    return MISSING_VALUE if math.isnan(value) else without_zero(format_fixed(value, 2))
+
+
+def misplaced_summary(record: MisplacedPoints, full: bool, *, shell: bool = False) -> Document:
+    """Return how many points are misplaced, what is guaranteed of the list, and the worst of them by name."""
+    recipe, parameters = record.recipe, record.recipe["parameters"]
+    settings = [("Points", f"{recipe['n']:,}"), ("With a score", f"{recipe['n_scored']:,}")]
+    settings += [("Measure", measure_phrase(parameters["measure"])), ("Neighbors k", parameters["n_neighbors"])]
+    settings.append(("Cut-off", f"{recipe['limit']:.4g}"))
+    tables = [_points_table(record, MAX_ALL_ROWS if full else MAX_PRINTED_ROWS)] if len(record) else []
+    options: dict[str, Any] = {"settings": settings, "call": record.call, "shell": shell}
+    return record_summary("Misplaced points", misplaced_findings(record), tables, record.notes, full=full, **options)
+
+
+def misplaced_findings(record: MisplacedPoints) -> list[Finding]:
+    """Return the number of misplaced points, and whether a false-discovery rate is controlled."""
+    recipe, parameters, table = record.recipe, record.recipe["parameters"], record.table
+    count = int((table["kind"] == "data").sum())
+    numbers = {"embedding": parameters["name"], "count": count, "n": recipe["n_scored"], "limit": recipe["limit"]}
+    side = "below" if recipe["direction"] == "higher" else "above"
+    numbers |= {"title": measure_phrase(parameters["measure"]), "side": side}
+    meaning = {"poor": " (closer to chance than to perfect)", "chance": " (chance level)"}
+    numbers["chance"] = meaning.get(str(parameters["cutoff"]), "")
+    findings = [record_finding("misplaced.some" if count else "misplaced.none", **numbers)]
+    if count:
+        findings.append(record_finding("misplaced.rule"))
+    if recipe["alpha"] is not None:
+        new = {"count": int((table["kind"] == "new").sum()), "m": recipe["n_new"], "alpha": recipe["alpha"]}
+        findings.append(record_finding("misplaced.new", **new))
+    return findings
+
+
+def _points_table(record: MisplacedPoints, count: int) -> Table:
+    """Return the worst points by name."""
+    table = record.table
+    columns = {"id": "Point", "score": "score", "p_value": "p, new point", "label": "class"}
+    columns |= {"class_in_data": "near in data", "class_on_map": "near on map"}
+    used = [name for name in columns if name in table and (name != "p_value" or (table["kind"] == "new").any())]
+    numbers = ("score", "p_value")
+    heads = [Column(columns[name], "number" if name in numbers else "name") for name in used]
+
+    def cell(name: str, value: Any) -> str:
+        if pd.isna(value):
+            return MISSING_VALUE if name in numbers else ""
+        return without_zero(format_fixed(value, 3)) if name in numbers else str(value)
+
+    rows = [[cell(name, row[name]) for name in used] for row in table.head(count).to_dict("records")]
+    left = len(table) - len(rows)
+    return Table("", heads, rows, foot=f"{left:,} further points: .tidy()." if left else "")
