@@ -29,12 +29,12 @@ def _public(function: Callable[..., MeasureRecord], card: MeasureCard) -> Callab
     """Return the function that users call: its errors name their arguments, and a recording has its own options."""
 
     @wraps(function)
-    def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
+    def call(X: Any, source: Any, *positional: Any, **options: Any) -> MeasureRecord:
         if isinstance(source, Source):
             options = recorded_options(card.name, card.parameters, source, options)
-        return function(X, source, **options)
+        return function(X, source, *positional, **options)
 
-    return with_caller_names(call, lambda X, source, **_: caller_names(X, source))
+    return with_caller_names(call, lambda X, source, *_, **__: caller_names(X, source))
 
 
 def _parameters(function: Callable[..., MeasureRecord]) -> dict[str, Any]:
