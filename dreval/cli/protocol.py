@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-SETTINGS = ("noise", "null", "seeds", "halves", "labels", "ids", "header", "new_data", "random_state")
+SETTINGS = ("noise", "null", "seeds", "halves", "splits", "labels", "ids", "header", "new_data", "random_state")
 SHELL = {
     "amplitude": {"sentence": "size of the transformations"},
     "n_transformations": {"sentence": "number of transformed data sets, or all"},
@@ -28,12 +28,19 @@ SHELL = {
     "ids": {"sentence": "column with the row names, by which returned rows are matched"},
     "seeds": {"sentence": "runs with other seeds, for stability; none by default"},
     "halves": {"sentence": "runs on random halves of the points, for stability; none by default"},
+    "splits": {"sentence": "splits of the columns, for held-out fidelity; none by default"},
     "new_data": {"metavar": "FILE", "sentence": "new points, which the tool places on the map by the fit of the data"},
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
 }
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
-COLLECTED = ("trustability", "tractable_consistency", "stability", "noise")  # each if its runs were exported
+COLLECTED = (
+    "trustability",
+    "tractable_consistency",
+    "stability",
+    "noise",
+    "held_out_fidelity",
+)  # each if its runs were exported
 
 ABOUT = "Run a method outside Python, for measures that re-run it."
 STEPS = f"""steps:
@@ -126,6 +133,7 @@ def _collect(options: Any, say: Printer) -> int:
     source = Protocol.collect(options.folder, partial=options.partial)
     settings = source.recording.settings
     counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
+    counts = (*counts, settings.get("splits", 0))
     results = {name: _compute(name, source) for name, count in zip(COLLECTED, counts, strict=True) if count != 0}
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())

@@ -15,8 +15,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from dreval._check import FloatArray, IntArray, check_float, check_one_of, describe, function_name
-from dreval._random import stream
-from dreval.errors import InputError, UserCode
+from dreval._random import stream, stream_seed
+from dreval.errors import InputError, UndefinedMeasure, UserCode
+from dreval.inference.reruns import Over
+from dreval.inputs.data import Data
 from dreval.records.notes import Note, note
 
 KINDS = ("columns", "poisson", "negative_binomial", "binomial", "gaussian", "replicate")
@@ -201,6 +203,42 @@ class MeasurementSplits:
             notes.append(note("split.counts"))
         smallest = min(len(self.parts(0).first_columns), len(self.parts(0).second_columns))
         return notes + ([note("split.few_columns", columns=smallest)] if smallest < FEW_COLUMNS else [])
+
+
+SPLIT_OPTIONS = ("kind", "fraction", "prepare", *NEEDED.values())
+
+
+def read_split(data: Data, options: Mapping[str, Any] | None, root: int) -> MeasurementSplits:
+    """Return the splits of the measurements of data by options; raise if one is invalid."""
+    options = {} if options is None else options
+    if not isinstance(options, Mapping):
+        raise InputError("split", "must be a dict of options", describe(options), "Pass {'kind': 'poisson'}.")
+    for name in options:
+        check_one_of(name, SPLIT_OPTIONS, "split")
+    if data.distances_only or data.metric == "geodesic":
+        hint = "Pass the measurements themselves, with a metric by name."
+        received = "distances only" if data.distances_only else "paths over a graph"
+        raise UndefinedMeasure("metric", f"must not be {data.metric!r} for split measurements", received, hint)
+    parameters = {name: options.get(name) for name in NEEDED.values()}
+    kind, fraction = options.get("kind", "columns"), options.get("fraction", 0.5)
+    splits = MeasurementSplits.of(data.dense(), kind, fraction, parameters, root, options.get("prepare"))
+    splits.check_depths()
+    return splits
+
+
+def plain_split(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the options of a split for a recipe: tables and functions by their names."""
+    is_plain = {name: value is None or isinstance(value, str | int | float) for name, value in options.items()}
+    return {name: value if is_plain[name] else name for name, value in options.items()}
+
+
+def split_replicates(splits: MeasurementSplits) -> Over:
+    """Return the replicates that embed the first parts of the splits, each with another seed."""
+    return Over(
+        "split measurements",
+        seed=lambda root, r, _: stream_seed(root, "split measurements", r),
+        data=lambda r: splits.prepared(r)[0],
+    )
 
 
 def is_count_table(X: FloatArray) -> bool:

@@ -44,8 +44,8 @@ class HeldOutFidelity(MeasureRecord):
     Attributes
     ----------
     table : DataFrame
-        One row per measure and setting: ``measure``, ``parameters``, a column for each option of the grid; ``held_out``,
-        the mean over splits, with its standard error ``se`` and interval over splits (for these data), and
+        One row per measure and setting: ``measure``, ``parameters``, a column for each option of the grid;
+        ``held_out``, the mean over splits, with its standard error ``se`` and interval over splits (for these data), and
         ``se_points``, the standard error over points (for their population, embeddings held fixed); ``train``, the
         value on the part that the embedding shows; ``optimism``, by how much that is better, with both standard errors;
         ``usual``, the value of embeddings of all measurements on these; ``chance``, and ``p_value`` of the held-out
@@ -55,6 +55,8 @@ class HeldOutFidelity(MeasureRecord):
         One row per measure, setting and split: ``train`` and ``held_out``.
     settings : tuple of dict
         The settings, in the order of the grid.
+    left_out : ndarray (n,)
+        The mean held-out value of the best setting without each point, with the embeddings held fixed; NaN without.
     maps : dict of str to tuple of ndarray (n, d)
         The embedding of the first part in each split, by the number of the setting; None where a run failed.
 
@@ -75,6 +77,7 @@ class HeldOutFidelity(MeasureRecord):
     values: pd.DataFrame = field(default_factory=pd.DataFrame)
     settings: tuple[Mapping[str, Any], ...] = ()
     maps: Mapping[str, tuple[npt.NDArray[np.float64] | None, ...]] = field(default_factory=dict)
+    left_out: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
     reproduce: str = ""
     _splits: Any = None
 
@@ -99,7 +102,8 @@ class HeldOutFidelity(MeasureRecord):
            held_out  p_value
         0      0.01     0.22
         """
-        return pd.DataFrame(self.table)
+        table: pd.DataFrame = self.table
+        return table
 
     def of(self, measure: str | None = None) -> pd.DataFrame:
         """Return the rows of one measure, by default of the first; the index is the number of the setting.
@@ -265,8 +269,8 @@ class ClusterTest(TableRecord):
         One row for each pair of clusters: ``first``, ``second``, ``n_first``, ``n_second``; ``column``, the column of
         the second part with the largest t statistic in absolute value, ``statistic``; ``p_value`` and ``p_adjusted``
         (Holm over pairs) that the clusters differ in some column; ``n_columns`` that differ at the level ``alpha``;
-        ``dip``, ``dip_p_value`` and ``dip_p_adjusted`` (Holm) that there is a gap between them; ``n_dip``, the points of
-        the dip test.
+        ``dip``, ``dip_p_value`` and ``dip_p_adjusted`` (Holm) that there is a gap between them; ``n_dip``, the
+        points of the dip test.
     columns : DataFrame
         One row for each pair and column of the second part: ``first``, ``second``, ``column``, ``difference`` (first
         minus second), ``statistic``, and ``p_adjusted`` for all columns and pairs.

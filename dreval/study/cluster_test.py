@@ -1,9 +1,8 @@
-"""Test clusters of a map on measurements that it has not seen: do they differ by more than noise, is there a gap?"""
+"""Test on other measurements whether clusters of a map differ by more than noise, and whether there is a gap."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
 from itertools import combinations
 from typing import Any, NamedTuple
 
@@ -149,9 +148,7 @@ class _Gap(NamedTuple):
     n_dip: int = 0
 
 
-def _dip_test(
-    first: FloatArray | None, second: FloatArray, codes: IntArray, a: int, b: int, B: int, root: int
-) -> _Gap:
+def _dip_test(first: FloatArray | None, second: FloatArray, codes: IntArray, a: int, b: int, B: int, root: int) -> _Gap:
     """Test for a gap between two clusters: for two modes of the second part along the line between their centers.
 
     The line is that through the means of the first part. Where the parts have different columns, it is that of the
@@ -226,5 +223,3 @@ def _notes(record: HeldOutFidelity) -> Notes:
     if record._splits.kind == "columns":
         notes.append(note("clusters.halves"))
     return (*notes, *record._splits.notes())
-
-

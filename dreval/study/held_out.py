@@ -24,7 +24,7 @@ from dreval.inference.intervals import beyond_rounding, jackknife_covariance
 from dreval.inference.permutation import permutation_null
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import Runner
-from dreval.inference.splitting import NEEDED, MeasurementSplit, MeasurementSplits
+from dreval.inference.splitting import NEEDED, MeasurementSplit, MeasurementSplits, plain_split, read_split
 from dreval.inputs.data import as_data
 from dreval.measures.core import chance_value
 from dreval.measures.methods import make_record, method_measure
@@ -39,11 +39,9 @@ from dreval.study.sweep import (
     compared_settings,
     embed_settings,
     method_options,
-    plain_split,
     plan_tasks,
     read_grid,
     read_settings,
-    read_split,
     setting_rows,
     views_of_maps,
     with_table,
@@ -330,8 +328,11 @@ def held_out_fidelity(
     tasks = plan_tasks(measures, n_neighbors, case.data.n, case.data)
     with Runner(journal, n_jobs, progress) as runner:
         held = embed_settings(case, settings, "split_measurements", R, runner, splits)
-        n_usual = 1 if all(setting.source.reseed_reason is not None for setting in settings.values()) else R
-        usual = embed_settings(case, settings, "seeds", n_usual, runner, splits)
+        fixed = all(setting.source.reseed_reason is not None for setting in settings.values())
+        is_recorded = case.source.recording is not None  # by its run on the data, with one seed
+        usual = embed_settings(
+            case, settings, "data" if is_recorded else "seeds", 1 if fixed or is_recorded else R, runner, splits
+        )
     comparison = _Comparison(case, splits, tasks, held, usual, level, B, n_jobs)
     rows, values = comparison.rows()
     options = [setting.options for setting in settings.values()]
@@ -357,6 +358,7 @@ def held_out_fidelity(
         settings=tuple(options),
         values=pd.DataFrame(values),
         maps={str(h): tuple(Ys) for h, Ys in enumerate(held.embeddings.values())},
+        left_out=comparison.evaluated["held_out"].left_out[0, best],
         reproduce=_call(case, arguments, passed, split),
         _splits=splits,
     )
@@ -374,9 +376,7 @@ def _settings(
     return {setting.key: setting}
 
 
-def _call(
-    case: RerunInput, arguments: Mapping[str, Any], passed: Mapping[str, Any], split: Mapping[str, Any]
-) -> str:
+def _call(case: RerunInput, arguments: Mapping[str, Any], passed: Mapping[str, Any], split: Mapping[str, Any]) -> str:
     """Return the call that repeats the analysis; tables and functions stand there by their names."""
     what = case.source.what
     variables = ["data", repr(what) if what in METHODS else what if what.isidentifier() else "source"]
@@ -601,4 +601,3 @@ def _error_over_points(left_out: FloatArray) -> float:
     if not np.isfinite(left_out).all():
         return math.nan
     return math.sqrt((len(left_out) - 1) * float(left_out.var()))
-

@@ -37,6 +37,7 @@ from dreval.inference.groups import MIN_HALVED_GROUPS, half_of_groups, smallest_
 from dreval.inference.intervals import student_interval
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, expand_grid, open_case
 from dreval.inference.reruns import (
+    ORIGINAL,
     Over,
     ReplicateKey,
     Replicates,
@@ -45,7 +46,7 @@ from dreval.inference.reruns import (
     choose_over,
     failed_error,
 )
-from dreval.inference.splitting import NEEDED, MeasurementSplits
+from dreval.inference.splitting import MeasurementSplits, plain_split, read_split, split_replicates
 from dreval.inputs.data import Data
 from dreval.inputs.source import all_equal_maps, digest
 from dreval.inputs.source_kinds import Source
@@ -122,8 +123,8 @@ def sweep(
 
     .. math:: \max_l \frac{\bar\theta_l - \bar\theta_h}{c\, s_{lh}} > t_{R - 1,\, 1 - \alpha / (H - 1)},
 
-    with :math:`c^2 = 1 / R` for seeds and split measurements and :math:`1 + 1 / R` for halves. The best setting is in the set with
-    probability at least :math:`1 - \alpha`.
+    with :math:`c^2 = 1 / R` for seeds and split measurements and :math:`1 + 1 / R` for halves. The best setting is in
+    the set with probability at least :math:`1 - \alpha`.
 
     Parameters
     ----------
@@ -389,39 +390,13 @@ def replicate_seed(root: int, r: int, _: int) -> int:
 KINDS = {
     "seeds": Over("seeds", seed=replicate_seed),
     "halves": Over("halves", seed=replicate_seed, rows=half_points),
-    "split_measurements": Over("split measurements", seed=replicate_seed),
+    "data": ORIGINAL,
 }
-SPLIT_OPTIONS = ("kind", "fraction", "prepare", *NEEDED.values())
-
-
-def read_split(data: Data, options: Mapping[str, Any] | None, root: int) -> MeasurementSplits:
-    """Return the splits of the measurements by the options of ``split_measurements``; raise if one is invalid."""
-    options = {} if options is None else options
-    if not isinstance(options, Mapping):
-        raise InputError("split", "must be a dict of options", describe(options), "Pass {'kind': 'poisson'}.")
-    for name in options:
-        check_one_of(name, SPLIT_OPTIONS, "split")
-    if data.distances_only or data.metric == "geodesic":
-        hint = "Pass the measurements themselves, with a metric by name."
-        received = "distances only" if data.distances_only else "paths over a graph"
-        raise UndefinedMeasure("metric", f"must not be {data.metric!r} for split measurements", received, hint)
-    parameters = {name: options.get(name) for name in NEEDED.values()}
-    kind, fraction = options.get("kind", "columns"), options.get("fraction", 0.5)
-    splits = MeasurementSplits.of(data.X, kind, fraction, parameters, root, options.get("prepare"))
-    splits.check_depths()
-    return splits
 
 
 def with_table(data: Data, table: FloatArray) -> Data:
     """Return the data with other measurements of the same points."""
     return replace(data, table=table, columns=None)
-
-
-def plain_split(options: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the options of a split for a recipe: tables and functions by their names."""
-    return {
-        name: value if value is None or isinstance(value, str | int | float) else name for name, value in options.items()
-    }
 
 
 @dataclass(frozen=True, eq=False)
@@ -463,12 +438,13 @@ def embed_settings(
 
     With ``splits`` replicates are first parts of the measurements, or other seeds on the prepared table.
     """
-    over = replace(KINDS[kind], settings={key: Setting(s.source, s.d) for key, s in settings.items()})
+    is_split = kind == "split_measurements" and splits is not None
+    over = split_replicates(splits) if is_split and splits is not None else KINDS[kind]
+    over = replace(over, settings={key: Setting(s.source, s.d) for key, s in settings.items()})
     recipe = {"study": "sweep", "over": kind, "source": [case.source.kind, case.source.what], D: None}
-    if kind == "split_measurements" and splits is not None:
-        over = replace(over, data=lambda r: splits.prepared(r)[0])
+    if is_split and splits is not None:
         recipe["split"] = digest(splits.prepared(0)[0])
-    elif splits is not None and splits.prepare is not None:
+    elif kind != "data" and splits is not None and splits.prepare is not None:
         table = splits.prepared_table()
         over, recipe["prepared"] = replace(over, data=lambda _: table), digest(table)
     if kind == "halves" and case.data.groups is not None:
@@ -485,7 +461,7 @@ def embed_settings(
         embeddings[result.key.setting].append(result.values)
         if result.failure is not None:
             failures[result.key.setting].append(result.failure.named(CALLER_NAMES))
-    return EmbeddedSettings(kind, over, failures, embeddings, splits if kind == "split_measurements" else None)
+    return EmbeddedSettings(kind, over, failures, embeddings, splits if is_split else None)
 
 
 def views_of_maps(

@@ -11,7 +11,15 @@ from dreval.registry import MEASURES
 from dreval.report.document import MISSING_VALUE, Cell, Document, Table
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, record_finding
-from dreval.report.format import count_noun, decimals_for, format_fixed, join_and, setting_text, value_text, without_zero
+from dreval.report.format import (
+    count_noun,
+    decimals_for,
+    format_fixed,
+    join_and,
+    setting_text,
+    value_text,
+    without_zero,
+)
 from dreval.report.result_view import measure_text
 
 MAX_SETTINGS = 10  # rows of the short table
@@ -139,7 +147,12 @@ def cluster_test_summary(record: ClusterTest, full: bool) -> Document:
     settings.append(("Seed", record.recipe["random_state"]))
     tables = [Table("", heads, rows, foot=foot)]
     return record_summary(
-        "Clusters on held-out measurements", cluster_findings(record), tables, record.notes, full=full, settings=settings
+        "Clusters on held-out measurements",
+        cluster_findings(record),
+        tables,
+        record.notes,
+        full=full,
+        settings=settings,
     )
 
 
