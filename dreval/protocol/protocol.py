@@ -520,7 +520,8 @@ class Protocol:
     Notes
     -----
     There are ``n_transformations + n_replicates + noise + 1 + seeds + halves + splits + 2`` runs, each with an input
-    file of n rows (halves: n / 2) and p columns; runs on the same data share one. O(n p) time and space on disk for each file.
+    file of n rows (halves: n / 2) and p columns; runs on the same data share one. O(n p) time and space on disk for
+    each file.
 
     See Also
     --------

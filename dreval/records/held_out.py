@@ -45,7 +45,7 @@ class HeldOutFidelity(MeasureRecord):
     ----------
     table : DataFrame
         One row per measure and setting: ``measure``, ``parameters``, a column for each option of the grid;
-        ``held_out``, the mean over splits, with its standard error ``se`` and interval over splits (for these data), and
+        ``held_out``, the mean over splits, with standard error ``se`` and interval over splits (for these data), and
         ``se_points``, the standard error over points (for their population, embeddings held fixed); ``train``, the
         value on the part that the embedding shows; ``optimism``, by how much that is better, with both standard errors;
         ``usual``, the value of embeddings of all measurements on these; ``chance``, and ``p_value`` of the held-out

@@ -22,10 +22,11 @@ from dreval.geometry.blocks import View
 from dreval.inference.best_set import best_set
 from dreval.inference.intervals import beyond_rounding, jackknife_covariance
 from dreval.inference.permutation import permutation_null
-from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
+from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import Runner
 from dreval.inference.splitting import NEEDED, MeasurementSplit, MeasurementSplits, plain_split, read_split
 from dreval.inputs.data import as_data
+from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import chance_value
 from dreval.measures.methods import make_record, method_measure
 from dreval.records.held_out import HeldOutFidelity, held_out_frame
@@ -136,7 +137,11 @@ def split_measurements(
     >>> bool((parts.first + parts.second == counts).all())
     True
     """
-    data = as_data(X)
+    try:
+        data = as_data(X)
+    except DrevalError as error:
+        raise error.named(CALLER_NAMES) from error
+    warn_of_guesses(data.notes, CALLER_NAMES)
     parameters = {"sigma": sigma, "dispersion": dispersion, "size": size, "second": second}
     splits = MeasurementSplits.of(data.dense(), kind, fraction, parameters, root_seed(random_state))
     return splits.parts(check_int(split, "split", low=0))
@@ -350,7 +355,7 @@ def held_out_fidelity(
         float(row["held_out"]),
         {**arguments, **passed},
         kind=HeldOutFidelity,
-        parts={**parts, "p_chance": float(row["p_value"])},
+        parts={**parts, "p_chance": float(row["p_value"]), "measure": str(row["measure"])},
         chance=float(row["chance"]),
         table=table,
         n_resamples=R,

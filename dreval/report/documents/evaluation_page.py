@@ -50,6 +50,7 @@ from dreval.report.documents.evaluation import (
     summarize,
     value_table,
 )
+from dreval.report.documents.held_out import held_out_parts
 from dreval.report.documents.pairs import Lead, difference_parts, difference_rows, difference_text
 from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
 from dreval.report.figure_folder import FigureFolder
@@ -180,6 +181,7 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     yield Section(
         "Is the method consistent?", [Paragraph(method_note, "lead"), methods] if methods else [], "methods", "Methods"
     )
+    yield Section("Is the fidelity real, or fit to noise?", list(held_out_parts(results)), "held-out", "Held out")
     n_histograms = 0
     for group in test_groups(view):
         parts = _test_parts(results, group, MAX_HISTOGRAMS - n_histograms)

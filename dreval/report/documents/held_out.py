@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from typing import Any
 
+from dreval.comparison.compare import comparable
+from dreval.comparison.ranking import ranking
 from dreval.glossary import format_p
+from dreval.records.frames import notes_of_table
 from dreval.records.held_out import ClusterTest, HeldOutFidelity
+from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.document import MISSING_VALUE, Cell, Document, Table
+from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Paragraph, Part, Table
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, record_finding
 from dreval.report.format import (
@@ -20,8 +25,9 @@ from dreval.report.format import (
     value_text,
     without_zero,
 )
-from dreval.report.result_view import measure_text
+from dreval.report.result_view import measure_phrase, measure_text
 
+MEASURE = "held_out_fidelity"
 MAX_SETTINGS = 10  # rows of the short table
 MAX_PAIRS = 10  # rows of the short table of pairs
 SIGNIFICANT_SE = 2.0  # standard errors over splits from which on an optimism is called one
@@ -34,7 +40,7 @@ def held_out_summary(record: HeldOutFidelity, full: bool) -> Document:
     settings += [("Split", parameters["kind"]), ("Fraction", f"{parameters['fraction']:g}")]
     settings += [("Splits", parameters["n_splits"]), ("Permutations", parameters["n_resamples"])]
     settings += [("Level", f"{1 - parameters['alpha']:g}"), ("Seed", recipe["random_state"])]
-    caution = [MEASURES.card("held_out_fidelity").caution] if full else []
+    caution = [MEASURES.card(MEASURE).caution] if full else []
     tables = [held_out_table(record, name, full) for name in record.measures]
     findings = held_out_findings(record)
     return record_summary(
@@ -126,6 +132,74 @@ def held_out_table(record: HeldOutFidelity, measure: str, full: bool) -> Table:
     heading = f"{title[:1].upper()}{title[1:]}" if len(record.measures) > 1 else ""
     columns = ["Setting", *heads] if has_settings else heads
     return Table(heading, columns, lines, names=int(has_settings), foot=foot, best=best)
+
+
+# The section of an evaluation's page.
+
+LEAD = (
+    "Each method embedded one part of the measurements of every point, and its embedding was compared with both parts. "
+    "The optimism is by how much it agrees better with the part that it shows: that much is fit to noise. It does not "
+    "show that the usual order of embeddings is wrong."
+)
+
+
+def held_out_parts(results: Results) -> Iterator[Part]:
+    """Yield the explanation and the table of held-out fidelity: a row for each embedding that has it."""
+    table = results.table
+    rows = table[(table["measure"] == MEASURE) & table["value"].notna() & (table["replicate"] == 0)]
+    if rows.empty:
+        return
+    notes = results.notes
+    parts = {}
+    for name in rows["embedding"]:
+        is_row = (notes["measure"] == MEASURE) & (notes["embedding"] == name) & (notes["code"] == "parts")
+        parts[name] = dict(dict(notes_of_table(notes[is_row])[0].values)["parts"])
+    usual_measure = str(next(iter(parts.values()))["measure"])
+    usual = table[(table["measure"] == usual_measure) & (table["replicate"] == 0)].set_index("embedding")["value"]
+    best, usual_best = (_best_names(results, measure) for measure in (MEASURE, usual_measure))
+    lines = []
+    for row in rows.to_dict("records"):
+        name = str(row["embedding"])
+        numbers = parts[name]
+        optimism, error = (float(numbers.get(key, math.nan)) for key in ("optimism", "optimism_se"))
+        text = MISSING_VALUE if math.isnan(optimism) else f"{_number(optimism)} ± {_number(error)}"
+        value = float(usual.iloc[usual.index.get_loc(name)]) if usual.index.tolist().count(name) == 1 else math.nan
+        interval = MISSING_VALUE
+        if not math.isnan(row["conf_low"]):
+            interval = f"{_number(row['conf_low'])} to {_number(row['conf_high'])}"
+        lines.append(
+            [
+                Cell(name, "name"),
+                Cell(_number(row["value"]), "value", "best" if name in best else "", repr(row["value"])),
+                Cell(interval, "number"),
+                Cell(_number(float(numbers["train"])), "number"),
+                Cell(text, "number"),
+                Cell(_number(value), "value", "best" if name in usual_best else ""),
+                Cell(format_p(float(numbers.get("p_chance", math.nan))) or MISSING_VALUE, "number"),
+            ]
+        )
+    heads = [Column("Embedding", "name", is_name=True), Column("Held out"), Column("Interval"), Column("Shown part")]
+    heads += [Column("Optimism ± se"), Column("Usual value"), Column("p")]
+    title = measure_phrase(usual_measure)
+    yield Paragraph(LEAD, "lead")
+    yield Table(f"Held-out fidelity by {title}", heads, lines, caption="One row for each method that was run again")
+    note = "Bold: the best set of the column, for the population of points. Intervals are over points, with the "
+    note += "embeddings held fixed; the standard error of the optimism is over splits, for these data. p: held-out "
+    note += "value against chance."
+    yield Paragraph(note, "note")
+
+
+def _number(value: float) -> str:
+    """Return a value with three decimals."""
+    return MISSING_VALUE if math.isnan(value) else without_zero(format_fixed(value, 3))
+
+
+def _best_names(results: Results, measure: str) -> set[str]:
+    """Return the names in the best set of a measure; none where it cannot be ranked."""
+    if not comparable(results) or measure not in set(results.table["measure"]):
+        return set()
+    rows = ranking(results, measure)
+    return set(rows.loc[rows["in_best_set"].fillna(False), "embedding"])
 
 
 # The test of clusters.

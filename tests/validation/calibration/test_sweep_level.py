@@ -14,7 +14,7 @@ from scipy import stats
 import dreval
 from dreval.inference.best_set import best_set
 from dreval.registry import MEASURES
-from dreval.study.sweep import setting_rows, plan_tasks
+from dreval.study.sweep import plan_tasks, setting_rows
 
 pytestmark = pytest.mark.calibration
 
