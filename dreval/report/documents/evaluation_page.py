@@ -896,6 +896,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
         differ += pair_tables(view.comparison)
     yield Section("Is one better than another?", differ)
     yield Section("Are new points where they belong?", list(_new_points_text(results, folder)))
+    yield Section("Is the fidelity real, or fit to noise?", list(held_out_parts(results)))
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
     distances = [("shepard", "")] if results._shepard else []
