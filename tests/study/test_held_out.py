@@ -313,3 +313,81 @@ def test_the_dip_is_the_distance_from_unimodal():
     x = np.sort(np.random.default_rng(0).random(50))
     assert dip(x) == pytest.approx(0.04070490854544917, abs=1e-12)
     assert dip(-x[::-1].copy()) == pytest.approx(dip(x))
+
+
+# Tools outside Python, and the shell.
+
+
+def run_tool(folder) -> None:
+    """Return the first columns of every input of a protocol, as a tool outside Python would."""
+    for task in pd.read_csv(folder / "tasks.csv").itertuples():
+        X = pd.read_csv(folder / task.input, index_col="id")
+        (folder / "returned").mkdir(exist_ok=True)
+        X.iloc[:, : task.n_components].to_csv(folder / task.output)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_tool_outside_python_has_the_number_of_the_same_function(tmp_path, named):
+    """First parts are exported and found by their numbers; other splits and folders without splits are refused."""
+    X = signal(n=40, p=12)
+    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(12)]) if named else X
+    protocol = dreval.Protocol(table, n_transformations=0, n_replicates=0, splits=3, random_state=5)
+    folder = tmp_path / "tool"
+    status = protocol.export(folder)
+    assert status.table["task"].tolist()[-3:] == ["split-1", "split-2", "split-3"]
+    run_tool(folder)
+    source = dreval.Protocol.collect(folder)
+    recorded = dreval.held_out_fidelity(source.data, source)
+    expected = dreval.held_out_fidelity(X, lambda X, d: X[:, :d], n_splits=3, random_state=5)
+    assert float(recorded) == float(expected)
+    assert recorded.recipe["parameters"]["n_splits"] == 3
+    with pytest.raises(dreval.errors.MethodFailed, match="were not exported"):
+        dreval.held_out_fidelity(source.data, source, "gaussian", sigma=1.0)
+    plain = tmp_path / "plain"
+    dreval.Protocol(X, n_transformations=0, n_replicates=0, random_state=5).export(plain)
+    run_tool(plain)
+    source = dreval.Protocol.collect(plain)
+    with pytest.raises(UndefinedMeasure, match="splits=10"):
+        dreval.held_out_fidelity(source.data, source)
+
+
+def test_a_protocol_prepares_the_parts(tmp_path):
+    counts = np.random.default_rng(0).poisson(6.0, (40, 10))
+    split = {"kind": "poisson", "prepare": np.sqrt}
+    protocol = dreval.Protocol(counts, n_transformations=0, n_replicates=0, splits=3, split=split, random_state=5)
+    protocol.export(tmp_path / "tool")
+    run_tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool")
+    recorded = dreval.held_out_fidelity(source.data, source, "poisson", prepare=np.sqrt)
+    expected = dreval.held_out_fidelity(
+        counts, lambda X, d: X[:, :d], "poisson", prepare=np.sqrt, n_splits=3, random_state=5
+    )
+    assert float(recorded) == float(expected)
+    for options in ({"split": split}, {"splits": 2}):
+        with pytest.raises(InputError, match="split"):
+            dreval.Protocol(counts, **options)
+
+
+def test_the_command_sweeps_over_splits(tmp_path):
+    from dreval.cli._main import main
+
+    path = tmp_path / "data.csv"
+    pd.DataFrame(signal(n=40)).round(3).to_csv(path, index=False)
+    saved = tmp_path / "a.dreval"
+    command = [
+        "sweep",
+        str(path),
+        "-m",
+        "isomap",
+        "--grid",
+        "n_neighbors=5,10",
+        "--over",
+        "split_measurements",
+        "-r",
+        "3",
+    ]
+    command += ["-r", "3", "--split", "kind=gaussian,sigma=1", "--random-state", "5", "--save", str(saved), "--quiet"]
+    assert main(command) == 0
+    result = dreval.load_results(saved)
+    assert result.over == "split_measurements"
+    assert result.recipe["parameters"]["split"] == {"kind": "gaussian", "sigma": 1}
