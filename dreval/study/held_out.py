@@ -227,8 +227,14 @@ def held_out_fidelity(
         alone: an object with ``fit`` and ``transform``; a function of the first part that returns the function for
         both; or a function of one table, which gets each part alone. Parts are passed on the scale of X (divided by e
         and 1 - e).
-    sigma, dispersion, size, second
-        What the kind needs; see ``split_measurements``.
+    sigma : float, (p,) array or (p, p) array
+        Of "gaussian": the standard deviation of the noise, or its covariance matrix.
+    dispersion : float or (p,) array
+        Of "negative_binomial": the dispersion phi.
+    size : int or (p,) array
+        Of "binomial": the number of trials.
+    second : (n, p) array
+        Of "replicate": the second measurement.
     n_components : int, optional
         Number of dimensions; by default that of the source, else 2.
     n_neighbors : int, list of int or "auto"
@@ -317,7 +323,7 @@ def held_out_fidelity(
     >>> result = dreval.held_out_fidelity(X, "pca", "gaussian", sigma=1.0, random_state=0)
     >>> result.tidy()[["held_out", "train", "optimism", "p_value"]].round(2)
        held_out  train  optimism  p_value
-    0      0.34   0.44       0.1     0.01
+    0      0.31   0.46      0.15     0.01
     """
     grid = read_grid(param_grid, n_components)
     case = open_case(

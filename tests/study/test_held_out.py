@@ -90,9 +90,9 @@ def test_noise_is_at_chance_and_its_whole_fidelity_is_optimism():
     assert abs(row["held_out"]) < 0.06 < row["train"]
     assert row["p_value"] > 0.01
     assert row["optimism"] > 5 * row["optimism_se"]
-    found = dreval.held_out_fidelity(signal(noise=0.3), "pca", n_splits=5, random_state=0)
-    assert found.tidy()["p_value"][0] == 0.01
-    assert "above chance level" in str(found)
+    clear = dreval.held_out_fidelity(signal(noise=0.3), "pca", n_splits=5, random_state=0)
+    assert clear.tidy()["p_value"][0] == 0.01
+    assert "above chance level" in str(clear)
 
 
 def test_a_second_measurement_has_one_split():
