@@ -22,8 +22,7 @@ EPILOG = f"""examples:
   dreval sweep kinds.csv -m pca --grid n_components=1,2 --labels kind
   dreval sweep data.csv -m umap --grid n_neighbors=5,15 --journal sweep.journal
   dreval sweep data.csv -m tsne --grid perplexity=5,10 --report out.html
-  dreval sweep data.csv -m isomap --grid n_neighbors=8,12 \\
-    --over split_measurements
+  dreval sweep data.csv -m lle --grid n_neighbors=8,9 --over split_measurements
 
 With --journal, the same command repeated continues where the last one stopped.
 
