@@ -208,12 +208,10 @@ def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> Re
     return RepresentationSimilarity(similarity_table(rows), maxima, curve, names, names, neighbors, recipe=recipe)
 
 
-def held_out(
-    *means: float, se: float = 0.02, p: float = 0.01, optimism: float = 0.1, usual: int = 2
-) -> HeldOutFidelity:
+def held_out(*means: float, se: float = 0.02, p: float = 0.01, optimism: float = 0.1) -> HeldOutFidelity:
     """Return settings with these held-out values, of which those within .05 of the best are in its best set.
 
-    The first ``usual`` settings are in the usual best set; each optimism has the standard error .03.
+    The first two settings are in the usual best set; each optimism has the standard error .03.
     """
     settings = [{"size": i + 1} for i in range(len(means))] if len(means) > 1 else [{}]
     rows = []
@@ -222,7 +220,7 @@ def held_out(
         row |= {"conf_high": mean + 0.05, "conf_level": 0.95, "se_points": 0.04, "train": mean + optimism}
         row |= {"optimism": optimism, "optimism_se": 0.03, "optimism_se_points": 0.03, "usual": 0.6, "chance": 0.04}
         row |= {"p_value": p, "in_best_set": mean >= max(means) - 0.05, "p_best": 0.5, "in_population_set": True}
-        rows.append(row | {"in_usual_set": i < usual, "n_splits": 7, "note": ""})
+        rows.append(row | {"in_usual_set": i < 2, "n_splits": 7, "note": ""})
     parameters = {"alpha": 0.05, "kind": "columns", "fraction": 0.5, "n_splits": 7, "n_resamples": 99}
     recipe = {"source": "m", "n": 40, "p": 4, "parameters": parameters, "random_state": 0}
     fields = {"table": held_out_frame(rows, settings), "settings": tuple(settings), "recipe": recipe}
@@ -439,7 +437,8 @@ CASES: dict[str, Case] = {
         lambda: held.held_out_findings(held_out(0.31, p=0.4)), [0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.4],
     ),
     "held out, settings": (
-        lambda: held.held_out_findings(held_out(0.2, 0.31, 0.29)), [2, 3, 0.31, 1, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
+        lambda: held.held_out_findings(held_out(0.2, 0.31, 0.29)),
+        [2, 3, 0.31, 1, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
     ),
     "held out, the same set": (
         lambda: held.held_out_findings(held_out(0.31, 0.29, 0.2)), [1, 2, 0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],

@@ -62,8 +62,8 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Reliability": (
         {},
         (
-            "representation_similarity sweep split_measurements local_distortion graph_recall singularity_score perturbation_score "
-            "perplexity_curve list_analyses"
+            "representation_similarity sweep split_measurements local_distortion graph_recall singularity_score "
+            "perturbation_score perplexity_curve list_analyses"
         ),
     ),
     "Number of dimensions": (
