@@ -49,7 +49,7 @@ from dreval.study.sweep import (
 )
 
 MIN_SPLITS = 3
-MAX_PERMUTED_POINTS = 500  # points of the test against chance
+MAX_PERMUTED_POINTS = 300  # points of the test against chance
 PARTS = ("train", "held_out")
 
 
@@ -296,7 +296,7 @@ def held_out_fidelity(
     a t interval over splits covered the population's held-out value, difference of settings and optimism in .75, .89
     and .95, the jackknife over points in .975, .998 and .998.
 
-    *Chance.* The rows of the second part are permuted in the first split: :math:`p = (b + 1) / (m + 1)`. It uses 500
+    *Chance.* The rows of the second part are permuted in the first split: :math:`p = (b + 1) / (m + 1)`. It uses 300
     random points if there are more, and is not adjusted over settings.
 
     *Usual.* The method also embeds the whole data with R seeds (once where seeds change nothing), and the measure
@@ -415,16 +415,16 @@ class _Values:
         """Return values to be filled."""
         return cls(np.full((tasks, settings, runs), np.nan), np.zeros((tasks, settings, n)), {})
 
-    def fill(self, r: int, tasks: Sequence[MeasureTask], views: Mapping[int, View]) -> None:
-        """Set the values of one run from the views of the settings."""
-        runs = self.values.shape[2]
+    def fill(self, r: int, tasks: Sequence[MeasureTask], views: Mapping[int, View], weight: float) -> None:
+        """Set the values of one run from the views of the settings; ``weight`` is that of its values without points."""
         for h, view in views.items():
             for t, (task, value) in enumerate(zip(tasks, task_values(view, tasks), strict=True)):
                 if isinstance(value, Note):
                     self.failures.setdefault((t, h), []).append(value)
                     continue
                 self.values[t, h, r] = value
-                self.left_out[t, h] += _without_each(task, view) / runs
+                if weight:
+                    self.left_out[t, h] += weight * _without_each(task, view)
 
 
 def _without_each(task: MeasureTask, view: View) -> Any:
@@ -464,12 +464,13 @@ class _Comparison:
         for r in range(runs):
             maps = self._maps(self.held, r)
             for name, table in zip(PARTS, self.splits.prepared(r), strict=True):
-                evaluated[name].fill(r, self.tasks, self._views(table, maps, r))
+                evaluated[name].fill(r, self.tasks, self._views(table, maps, r), 1 / runs)
         n_usual = len(next(iter(self.usual.embeddings.values())))
         evaluated["usual"] = _Values.empty(*shape, n_usual, n)
         table = self.splits.prepared_table()
         for r in range(n_usual):
-            evaluated["usual"].fill(r, self.tasks, self._views(table, self._maps(self.usual, r), r))
+            views = self._views(table, self._maps(self.usual, r), r)
+            evaluated["usual"].fill(r, self.tasks, views, 1.0 * (r == 0))  # which are read where all seeds are equal
         return evaluated
 
     def _maps(self, embedded: EmbeddedSettings, r: int) -> dict[str, FloatArray]:
@@ -569,7 +570,7 @@ class _Comparison:
 
     @property
     def _permuted_points(self) -> int:
-        """Number of points of the test against chance: 500, or four neighborhoods if that is more."""
+        """Number of points of the test against chance: 300, or four neighborhoods if that is more."""
         return min(self.case.data.n, max(MAX_PERMUTED_POINTS, 4 * max(task.k for task in self.tasks)))
 
     def _permutation_p(self, task: MeasureTask, table: FloatArray, Y: Any, rows: Any, h: int) -> float:

@@ -5,8 +5,8 @@
 embeddings, with one thread, after a warm-up. Ten splits embed ten first parts, and with other seeds ten times all
 measurements; what exceeds twenty embeddings are the measures, the standard errors and the permutations.
 
-The ratio should be at most 1.5 for methods that take seconds. Of methods that take milliseconds, such as PCA, most of the
-time is that of the measures.
+The ratio should be at most 1.5 for methods that take seconds. Of methods that take milliseconds, such as PCA, most of
+the time is that of the measures.
 """
 
 from __future__ import annotations

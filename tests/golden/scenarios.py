@@ -603,7 +603,7 @@ def scores_of_tsne(entries: Entries) -> None:
 
 @scenario()
 def local_stretch(entries: Entries) -> None:
-    """Local distortion of maps, with broken edges, by another metric; similarity of two representations."""
+    """Local distortion of maps, with broken edges, by another metric; similarity; held-out fidelity and clusters."""
     X = clusters(90)
     for name, Y in embeddings_of(X).items():
         record = dreval.local_distortion(X, Y, n_neighbors=12)
@@ -622,6 +622,14 @@ def local_stretch(entries: Entries) -> None:
     new, held_out = (X[50:65], X[50:65, :2]), (X[65:], X[65:, :2])
     points = dreval.out_of_sample(X[:50], X[:50, :2], *new, calibration=held_out, random_state=0)
     entries.record(points, "out_of_sample")
+    splits: dict[str, Any] = {"sigma": 0.5, "n_splits": 3, "n_resamples": 19, "random_state": 0, "progress": False}
+    fidelity = dreval.held_out_fidelity(X, lambda X, d: X[:, :d], "gaussian", **splits)
+    columns = ["held_out", "se", "se_points", "train", "optimism", "optimism_se", "usual", "chance", "p_value"]
+    entries.frame(["held_out_fidelity", "tidy"], fidelity.tidy()[["measure", *columns]], ["measure"])
+    entries.columns(["held_out_fidelity", "values"], fidelity.values[["train", "held_out"]])
+    entries.notes(["held_out_fidelity"], fidelity.notes)
+    gap = fidelity.test_clusters(2, n_resamples=39).tidy().drop(columns=["first", "second"])
+    entries.frame(["test_clusters"], gap)
 
 
 @scenario()
