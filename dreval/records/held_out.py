@@ -78,13 +78,13 @@ class HeldOutFidelity(MeasureRecord):
     settings: tuple[Mapping[str, Any], ...] = ()
     maps: Mapping[str, tuple[npt.NDArray[np.float64] | None, ...]] = field(default_factory=dict)
     left_out: npt.NDArray[np.float64] = field(default_factory=lambda: np.zeros(0))
-    reproduce: str = ""
+    _call: str = ""
     _splits: Any = None
 
     @property
     def call(self) -> str:
         """The Python code that reproduces it; its names stand for the values that were passed."""
-        return self.reproduce
+        return self._call
 
     @property
     def measures(self) -> tuple[str, ...]:

@@ -34,6 +34,7 @@ from dreval.records.notes import Note, note
 from dreval.records.provenance import reproducing_call
 from dreval.registry import METHODS
 from dreval.study.sweep import (
+    MAX_ALL_POINTS,
     D,
     EmbeddedSettings,
     MethodSetting,
@@ -371,7 +372,7 @@ def held_out_fidelity(
         values=pd.DataFrame(values),
         maps={str(h): tuple(Ys) for h, Ys in enumerate(held.embeddings.values())},
         left_out=comparison.evaluated["held_out"].left_out[0, best],
-        reproduce=_call(case, arguments, passed, split),
+        _call=_call(case, arguments, passed, split),
         _splits=splits,
     )
     return record
@@ -411,9 +412,10 @@ class _Values:
     failures: dict[tuple[int, int], list[Note]]
 
     @classmethod
-    def empty(cls, tasks: int, settings: int, runs: int, n: int) -> _Values:
-        """Return values to be filled."""
-        return cls(np.full((tasks, settings, runs), np.nan), np.zeros((tasks, settings, n)), {})
+    def empty(cls, tasks: int, settings: int, runs: int, n: int, *, has_groups: bool) -> _Values:
+        """Return values to be filled; there are none without each point where points come in groups."""
+        left_out = np.full((tasks, settings, n), np.nan if has_groups else 0.0)
+        return cls(np.full((tasks, settings, runs), np.nan), left_out, {})
 
     def fill(self, r: int, tasks: Sequence[MeasureTask], views: Mapping[int, View], weight: float) -> None:
         """Set the values of one run from the views of the settings; ``weight`` is that of its values without points."""
@@ -459,14 +461,14 @@ class _Comparison:
     def evaluated(self) -> dict[str, _Values]:
         """The values on the first part ("train"), on the second part ("held_out"), and of the whole data ("usual")."""
         n, runs = self.case.data.n, len(next(iter(self.held.embeddings.values())))
-        shape = (len(self.tasks), len(self.settings))
-        evaluated = {name: _Values.empty(*shape, runs, n) for name in PARTS}
+        shape, has_groups = (len(self.tasks), len(self.settings)), self.case.data.groups is not None
+        evaluated = {name: _Values.empty(*shape, runs, n, has_groups=has_groups) for name in PARTS}
         for r in range(runs):
             maps = self._maps(self.held, r)
             for name, table in zip(PARTS, self.splits.prepared(r), strict=True):
                 evaluated[name].fill(r, self.tasks, self._views(table, maps, r), 1 / runs)
         n_usual = len(next(iter(self.usual.embeddings.values())))
-        evaluated["usual"] = _Values.empty(*shape, n_usual, n)
+        evaluated["usual"] = _Values.empty(*shape, n_usual, n, has_groups=has_groups)
         table = self.splits.prepared_table()
         for r in range(n_usual):
             views = self._views(table, self._maps(self.usual, r), r)
@@ -510,7 +512,8 @@ class _Comparison:
                 columns["usual"] = float(present.mean()) if len(present) else math.nan
                 columns |= {"chance": chance, "p_value": p_values[h], "in_best_set": row["in_best_set"]}
                 columns |= {"p_best": row["p_value"], "in_population_set": population[h], "in_usual_set": in_usual[h]}
-                rows.append({**columns, "n_splits": row["n_replicates"], "note": row["note"]})
+                reason = row["note"] if failures[h] or len(self.settings) > 1 else ""
+                rows.append({**columns, "n_splits": row["n_replicates"], "note": reason})
                 both = zip(train.values[t, h], held.values[t, h], strict=True)
                 keys = {"measure": task.name, "parameters": task.parameters_text, "setting": h}
                 value_rows += [{**keys, "split": r, "train": a, "held_out": b} for r, (a, b) in enumerate(both)]
@@ -601,6 +604,10 @@ class _Comparison:
             notes.append(note("held_out.fraction", fraction=self.splits.fraction))
         if np.isfinite(held).any() and not (np.ptp(held, axis=2) > 0).any():
             notes.append(note("held_out.same"))
+        reason = "groups" if data.groups is not None else "anchors" if data.n > MAX_ALL_POINTS else "without"
+        for t, task in enumerate(self.tasks):
+            if np.isnan(self.evaluated["held_out"].left_out[t]).all():
+                notes.append(note(f"held_out.{reason}", task.name * (len(self.tasks) > 1)))
         if len(self.settings) > 1:
             notes.append(note("held_out.usual", runs=self.evaluated["usual"].values.shape[2]))
         if self.n_resamples and data.n > self._permuted_points:
