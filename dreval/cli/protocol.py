@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import DATA, add_arguments
+from dreval.cli._arguments import DATA, SPLIT, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_answer, json_text
 from dreval.errors import DrevalError
@@ -19,7 +19,19 @@ if TYPE_CHECKING:
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-SETTINGS = ("noise", "null", "seeds", "halves", "splits", "labels", "ids", "header", "new_data", "random_state")
+SETTINGS = (
+    "noise",
+    "null",
+    "seeds",
+    "halves",
+    "splits",
+    "split",
+    "labels",
+    "ids",
+    "header",
+    "new_data",
+    "random_state",
+)
 SHELL = {
     "amplitude": {"sentence": "size of the transformations"},
     "n_transformations": {"sentence": "number of transformed data sets, or all"},
@@ -28,7 +40,8 @@ SHELL = {
     "ids": {"sentence": "column with the row names, by which returned rows are matched"},
     "seeds": {"sentence": "runs with other seeds, for stability; none by default"},
     "halves": {"sentence": "runs on random halves of the points, for stability; none by default"},
-    "splits": {"sentence": "splits of the columns, for held-out fidelity; none by default"},
+    "splits": {"sentence": "splits of the measurements, for held-out fidelity; none by default"},
+    "split": SPLIT,
     "new_data": {"metavar": "FILE", "sentence": "new points, which the tool places on the map by the fit of the data"},
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},

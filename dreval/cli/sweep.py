@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from ast import literal_eval
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import CLASSES, DATA, add_arguments, pairs
-from dreval.cli._exit import ExitCode, exit_codes
+from dreval.cli._arguments import CLASSES, DATA, SPLIT, add_arguments, constant
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, write_files
 from dreval.errors import InputError
 from dreval.registry import MEASURES, METHODS
@@ -28,37 +26,13 @@ With --journal, the same command repeated continues where the last one stopped.
 
 {exit_codes("some setting failed")}"""
 
-CONSTANTS = {"none": None, "true": True, "false": False}
-
-
-def _value(text: str) -> Any:
-    """Return a number, true, false or none; anything else is text."""
-    if text.lower() in CONSTANTS:
-        return CONSTANTS[text.lower()]
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    return value if isinstance(value, int | float) else text
-
-
-def _split(text: str) -> dict[str, Any]:
-    """Return options of a split."""
-    return {name: _value(value) for name, value in pairs(text).items()}
-
-
 ARGUMENTS = (
     "measures", "over", "split", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels",
     "groups", "metric", "random_state", "n_jobs", "journal",
 )  # fmt: skip
 SHELL = {
     "n_replicates": {"short": "-r"},
-    "split": {
-        "type": _split,
-        "metavar": "NAME=VALUE[,...]",
-        "help": "how measurements are split: kind=poisson, or "
-        "kind=gaussian,sigma=1 (with --over split_measurements; halves of the columns)",
-    },
+    "split": SPLIT,
     "labels": {"sentence": f"{CLASSES} (then not a feature)"},
     "journal": {"type": str},
 }
@@ -85,7 +59,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
     name, equals, values = text.partition("=")
     if not name.strip() or not equals or not values.strip():
         raise argparse.ArgumentTypeError(f"must be OPTION=VALUE[,VALUE...]: got {text!r}")
-    return name.strip().replace("-", "_"), [_value(text.strip()) for text in values.split(",")]
+    return name.strip().replace("-", "_"), [constant(text.strip()) for text in values.split(",")]
 
 
 def _sweep(options: Any, say: Printer) -> int:
