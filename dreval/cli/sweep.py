@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dreval.cli._arguments import CLASSES, DATA, SPLIT, add_arguments, constant
+from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, write_files
 from dreval.errors import InputError
 from dreval.registry import MEASURES, METHODS

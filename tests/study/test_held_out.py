@@ -363,6 +363,7 @@ def test_a_protocol_prepares_the_parts(tmp_path):
         counts, lambda X, d: X[:, :d], "poisson", prepare=np.sqrt, n_splits=3, random_state=5
     )
     assert float(recorded) == float(expected)
+    assert float(dreval.held_out_fidelity(source.data, source, prepare=np.sqrt)) == float(expected)
     for options in ({"split": split}, {"splits": 2}):
         with pytest.raises(InputError, match="split"):
             dreval.Protocol(counts, **options)
