@@ -19,19 +19,8 @@ if TYPE_CHECKING:
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-SETTINGS = (
-    "noise",
-    "null",
-    "seeds",
-    "halves",
-    "splits",
-    "split",
-    "labels",
-    "ids",
-    "header",
-    "new_data",
-    "random_state",
-)
+RERUNS = ("noise", "null", "seeds", "halves", "splits", "split")
+SETTINGS = (*RERUNS, "labels", "ids", "header", "new_data", "random_state")
 SHELL = {
     "amplitude": {"sentence": "size of the transformations"},
     "n_transformations": {"sentence": "number of transformed data sets, or all"},
@@ -155,8 +144,9 @@ def _collect(options: Any, say: Printer) -> int:
 
 
 def _compute(name: str, source: Any) -> Any:
+    split = source.recording.settings.get("split", {}) if name == "held_out_fidelity" else {}
     try:
-        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source)
+        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **split)
     except DrevalError as error:
         return _NoValue(name, error)
 

@@ -232,6 +232,14 @@ def plain_split(options: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value if is_plain[name] else name for name, value in options.items()}
 
 
+def number_options(options: Any) -> dict[str, Any]:
+    """Return the options of a split that are numbers or text, which a file can hold; raise if a name is unknown."""
+    if not isinstance(options, Mapping):
+        raise InputError("split", "must be a dict of options", describe(options), "Pass {'kind': 'poisson'}.")
+    names = [check_one_of(name, SPLIT_OPTIONS, "split") for name in options]
+    return {name: options[name] for name in names if isinstance(options[name], str | int | float)}
+
+
 def split_replicates(splits: MeasurementSplits) -> Over:
     """Return the replicates that embed the first parts of the splits, each with another seed."""
     return Over(

@@ -20,6 +20,7 @@ from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
+from dreval.inference.splitting import number_options
 from dreval.measures.replicates import MIN_HALVED_POINTS
 from dreval.protocol.folder import FORMATS, INPUTS, MANIFEST, MAX_SEED, RETURNED, TASKS, place_in, write_in
 from dreval.significance.noise import NULLS
@@ -257,4 +258,5 @@ def check_settings(settings: Mapping[str, Any], n: int) -> dict[str, Any]:
         "seeds": int(settings["seeds"]),
         "halves": int(settings["halves"]),
         **({"splits": splits} if splits else {}),  # which folders of earlier versions do not have
+        **({"split": number_options(settings["split"])} if settings.get("split") else {}),
     }

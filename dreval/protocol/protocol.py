@@ -26,7 +26,7 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
 from dreval.inference.reruns import ORIGINAL, Over, RunSpec
-from dreval.inference.splitting import MeasurementSplits, read_split, split_replicates
+from dreval.inference.splitting import MeasurementSplits, number_options, read_split, split_replicates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
@@ -493,7 +493,7 @@ class Protocol:
         Numbers of runs with other seeds, and on random halves of the points, for ``stability``; none by default.
     splits : int, optional
         Number of splits of the measurements for ``held_out_fidelity``, at least 3; none by default. The first parts are
-        exported. Call ``held_out_fidelity(source.data, source, ...)`` with the same options of the split.
+        exported. ``held_out_fidelity(source.data, source, ...)`` takes functions and tables of the split as here.
     split : dict, optional
         How measurements are split, as in ``sweep``: ``{"kind": "poisson", "prepare": function}``; random halves of the
         columns by default.
@@ -592,6 +592,7 @@ class Protocol:
         arguments = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         arguments |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
         arguments |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves, "splits": splits}
+        arguments |= {} if split is None else {"split": number_options(split)}
         self._settings_passed = {key: value for key, value in arguments.items() if value is not None}
         defaults = {**tractable_consistency.card.parameters, "noise": 0, "null": "columns", "seeds": 0, "halves": 0}
         settings = {**defaults, **self._settings_passed}
