@@ -25,7 +25,7 @@ from dreval.inference.permutation import permutation_null
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import Runner
 from dreval.inference.splitting import NEEDED, MeasurementSplit, MeasurementSplits, plain_split, read_split
-from dreval.inputs.data import as_data
+from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import chance_value
 from dreval.measures.methods import make_record, method_measure
@@ -347,6 +347,7 @@ def held_out_fidelity(
             case, settings, "data" if is_recorded else "seeds", 1 if fixed or is_recorded else R, runner, splits
         )
     comparison = _Comparison(case, splits, tasks, held, usual, level, B, n_jobs)
+    input_notes = () if isinstance(X, Data) else (*case.data.notes, *case.source.notes)  # an evaluation has them
     rows, values = comparison.rows()
     options = [setting.options for setting in settings.values()]
     table = held_out_frame(rows, options * len(tasks))
@@ -367,7 +368,7 @@ def held_out_fidelity(
         chance=float(row["chance"]),
         table=table,
         n_resamples=R,
-        notes=comparison.notes(),
+        notes=(*input_notes, *comparison.notes()),
         settings=tuple(options),
         values=pd.DataFrame(values),
         maps={str(h): tuple(Ys) for h, Ys in enumerate(held.embeddings.values())},
@@ -599,7 +600,7 @@ class _Comparison:
     def notes(self) -> tuple[Note, ...]:
         """Return the notes on the split, on what the values mean, and on the runs."""
         data, held = self.case.data, self.evaluated["held_out"].values
-        notes: list[Note] = [*data.notes, *self.case.source.notes, *self.splits.notes(), note("held_out.noisy")]
+        notes: list[Note] = [*self.splits.notes(), note("held_out.noisy")]
         if self.splits.fraction != 0.5:
             notes.append(note("held_out.fraction", fraction=self.splits.fraction))
         if np.isfinite(held).any() and not (np.ptp(held, axis=2) > 0).any():
