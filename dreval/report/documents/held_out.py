@@ -117,7 +117,7 @@ def held_out_table(record: HeldOutFidelity, measure: str, full: bool) -> Table:
     lines = []
     for h, row in rows.iterrows():
         options = [setting_text(record.settings[int(str(h))])] if has_settings else []
-        is_best = has_settings and row["in_best_set"] is not None and bool(rows["in_best_set"].fillna(False)[h])
+        is_best = has_settings and bool(rows["in_best_set"].fillna(False)[h])
         is_usual = has_settings and bool(rows["in_usual_set"].fillna(False)[h])
         cells: list[Any] = [Cell(number(row["held_out"]), emphasis="best" if is_best else "")]
         cells += [number(row[name]) for name in ("se", "se_points", "train", "optimism")]
@@ -155,7 +155,9 @@ def held_out_parts(results: Results) -> Iterator[Part]:
         is_row = (notes["measure"] == MEASURE) & (notes["embedding"] == name) & (notes["code"] == "parts")
         parts[name] = dict(dict(notes_of_table(notes[is_row])[0].values)["parts"])
     usual_measure = str(next(iter(parts.values()))["measure"])
-    usual = table[(table["measure"] == usual_measure) & (table["replicate"] == 0)].set_index("embedding")["value"]
+    usual_rows = table[(table["measure"] == usual_measure) & (table["replicate"] == 0)]
+    is_single = not usual_rows["embedding"].duplicated().any()  # one setting of its parameters
+    usual = dict(zip(usual_rows["embedding"], usual_rows["value"], strict=True)) if is_single else {}
     best, usual_best = (_best_names(results, measure) for measure in (MEASURE, usual_measure))
     lines = []
     for row in rows.to_dict("records"):
@@ -163,7 +165,7 @@ def held_out_parts(results: Results) -> Iterator[Part]:
         numbers = parts[name]
         optimism, error = (float(numbers.get(key, math.nan)) for key in ("optimism", "optimism_se"))
         text = MISSING_VALUE if math.isnan(optimism) else f"{_number(optimism)} ± {_number(error)}"
-        value = float(usual.iloc[usual.index.get_loc(name)]) if usual.index.tolist().count(name) == 1 else math.nan
+        value = float(usual.get(name, math.nan))
         interval = MISSING_VALUE
         if not math.isnan(row["conf_low"]):
             interval = f"{_number(row['conf_low'])} to {_number(row['conf_high'])}"
