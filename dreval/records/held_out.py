@@ -102,8 +102,7 @@ class HeldOutFidelity(MeasureRecord):
            held_out  p_value
         0     -0.02     0.94
         """
-        table: pd.DataFrame = self.table
-        return table
+        return pd.DataFrame() if self.table is None else self.table
 
     def of(self, measure: str | None = None) -> pd.DataFrame:
         """Return the rows of one measure, by default of the first; the index is the number of the setting.
@@ -119,7 +118,8 @@ class HeldOutFidelity(MeasureRecord):
         table = self.tidy()
         name = self.measures[0] if measure is None else check_one_of(measure, self.measures, "measure", aliases=True)
         rows = table[table["measure"] == name]
-        return rows[rows["parameters"] == rows["parameters"].iloc[0]].reset_index(drop=True)
+        first: pd.DataFrame = rows[rows["parameters"] == rows["parameters"].iloc[0]].reset_index(drop=True)
+        return first
 
     def best_set(self, measure: str | None = None) -> list[dict[str, Any]]:
         """Return the settings whose held-out value is not significantly below that of another, the best first.
