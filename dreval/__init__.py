@@ -29,6 +29,7 @@ _MODULES = {
     "load_dataset": "datasets.files",
     "score": "evaluation.score",
     "simulate": "datasets._dataset",
+    "split_measurements": "study.held_out",
     "IndependenceTest": "records.tests",
     "bandwidth_curve": "significance._curves",
     "centroid_triplets": "measures.classes",

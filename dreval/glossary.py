@@ -308,6 +308,9 @@ def format_p(p: float, alpha: float = 0.05) -> str:
 PARTS = {
     "ti": "TI", "ti_per_n": "TI / n", "s_per_n": "S / n", "max_of_all": "max u of all n p",
     "conf_low": "95 % interval from", "conf_high": "to",
+    "train": "value on the part that it shows", "optimism_se": "standard error of the optimism over splits",
+    "se": "standard error over splits", "se_points": "standard error over points",
+    "usual": "usual value, all measurements", "p_chance": "p against chance",
 }  # fmt: skip
 
 

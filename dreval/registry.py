@@ -171,7 +171,9 @@ def _decorated(source: str, decorators: tuple[str, ...]) -> Iterator[str]:
             is_entry = False
 
 
-MEASURES = Registry("dreval.measures", "measure", "measures", decorators=("measure", "method_measure"))
+MEASURES = Registry(
+    "dreval.measures dreval.study.held_out", "measure", "measures", decorators=("measure", "method_measure")
+)
 TESTS = Registry("dreval.significance", "test", "tests", decorators=("test",), suffix="_test")
 METHODS = Registry("dreval.methods", "method", "methods", decorators=("method",))
 DATASETS = Registry("dreval.datasets", "data set", "datasets", decorators=("dataset",))

@@ -53,6 +53,8 @@ TSNE_LOSS = "geometry/test_tsne_loss.py"
 TSNE_SCORES = "analyses/test_tsne_scores.py"
 RANKS = "measures/test_rank_measures.py"
 SIMILARITY = "analyses/test_representation_similarity.py"
+SPLITTING = "inference/test_splitting.py"
+HELD_OUT = "study/test_held_out.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
@@ -544,10 +546,27 @@ MUTANTS = [
     Mutant("measures/classes.py", "(v * (c - 1) * sizes)", "(v * c * sizes)", STRUCTURE),
     Mutant("measures/classes.py", "(v - (size > 2))", "(v - 1)", WITHOUT_TRIPLETS),
     Mutant("measures/distances.py", "(2.0 * np.arange(1, k + 1))", "(2.0 * k)", STRUCTURE),
+    Mutant("inference/splitting.py", "rng.beta(e * b, (1 - e) * b, X.shape)", "e", SPLITTING),
+    Mutant("inference/splitting.py", "np.round(e * N)", "np.round((1 - e) * N)", SPLITTING),
+    Mutant("inference/splitting.py", "np.sqrt(e * (1 - e)) * Z", "np.sqrt(e) * Z", SPLITTING),
+    Mutant("inference/splitting.py", "second / (1 - self.fraction)", "second / self.fraction", SPLITTING),
+    Mutant("inference/splitting.py", "float((means + (0.0", "float((means + (1.0", SPLITTING),
+    Mutant("study/held_out.py", "math.sqrt((len(left_out) - 1) *", "math.sqrt(len(left_out) *", HELD_OUT),
+    Mutant(
+        "study/held_out.py",
+        "setting_rows(task, held.values[t], 1 / runs",
+        "setting_rows(task, held.values[t], 1",
+        HELD_OUT,
+    ),
+    Mutant("study/cluster_test.py", "largest[:, None] >= size", "largest[:, None] <= size", HELD_OUT),
+    Mutant(
+        "study/cluster_test.py", "second[tested] @ (line / length)", "second[tested] @ np.ones(len(line))", HELD_OUT
+    ),
+    Mutant("geometry/_loops/dip.py", "result / (2.0 * n)", "result / n", HELD_OUT),
     Mutant(
         "study/sweep.py",
-        '"seeds" else 1 + 1 / R',
-        '"seeds" else 1 / R',
+        'share = 1 + 1 / R if embedded.kind == "halves"',
+        'share = 1 / R if embedded.kind == "halves"',
         "study/test_sweep.py",
     ),
     Mutant("study/sweep.py", 'stream_seed(root, "sweep", r)', 'stream_seed(root, "sweep", 0)', "study/test_sweep.py"),

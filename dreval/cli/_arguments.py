@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import ast
 import re
+from ast import literal_eval
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache, partial
 from importlib import import_module
@@ -115,6 +116,9 @@ def integer_or_word(text: str, words: Collection[str]) -> int | str:
         raise argparse.ArgumentTypeError(f"must be {choices}: got {text!r}") from None
 
 
+CONSTANTS = {"none": None, "true": True, "false": False}
+
+
 def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, str]:
     """Return NAME=VALUE pairs separated by commas as a dict; the error describes the required ``form``."""
     parts = [part.partition("=") for part in text.split(",")]
@@ -124,6 +128,29 @@ def pairs(text: str, form: str = "NAME=VALUE separated by commas") -> dict[str, 
     if repeated := [name for name in names if names.count(name) > 1]:
         raise argparse.ArgumentTypeError(f"must have each name once: got {repeated[0]!r} twice in {text!r}")
     return {name.strip(): value.strip() for name, _, value in parts}
+
+
+def constant(text: str) -> Any:
+    """Return a number, true, false or none; anything else is text."""
+    if text.lower() in CONSTANTS:
+        return CONSTANTS[text.lower()]
+    try:
+        value = literal_eval(text)
+    except (ValueError, SyntaxError):
+        return text
+    return value if isinstance(value, int | float) else text
+
+
+def split_options(text: str) -> dict[str, Any]:
+    """Return options of a split of the measurements."""
+    return {name: constant(value) for name, value in pairs(text, "NAME=VALUE, as kind=poisson").items()}
+
+
+SPLIT = {
+    "type": split_options,
+    "metavar": "NAME=VALUE[,...]",
+    "sentence": "how measurements are split: kind=poisson, or kind=gaussian,sigma=1; by default halves of the columns",
+}
 
 
 def margins(text: str) -> float | dict[str, float]:

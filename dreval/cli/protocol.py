@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import DATA, add_arguments
+from dreval.cli._arguments import DATA, SPLIT, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_answer, json_text
 from dreval.errors import DrevalError
@@ -19,7 +19,8 @@ if TYPE_CHECKING:
 
 PROTOCOL = "dreval.protocol.protocol:Protocol"
 TRANSFORMED = ("transformation", "amplitude", "n_transformations", "kernel", "n_replicates")
-SETTINGS = ("noise", "null", "seeds", "halves", "labels", "ids", "header", "new_data", "random_state")
+RERUNS = ("noise", "null", "seeds", "halves", "splits", "split")
+SETTINGS = (*RERUNS, "labels", "ids", "header", "new_data", "random_state")
 SHELL = {
     "amplitude": {"sentence": "size of the transformations"},
     "n_transformations": {"sentence": "number of transformed data sets, or all"},
@@ -28,12 +29,20 @@ SHELL = {
     "ids": {"sentence": "column with the row names, by which returned rows are matched"},
     "seeds": {"sentence": "runs with other seeds, for stability; none by default"},
     "halves": {"sentence": "runs on random halves of the points, for stability; none by default"},
+    "splits": {"sentence": "splits of the measurements, for held-out fidelity; none by default"},
+    "split": SPLIT,
     "new_data": {"metavar": "FILE", "sentence": "new points, which the tool places on the map by the fit of the data"},
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
 }
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
-COLLECTED = ("trustability", "tractable_consistency", "stability", "noise")  # each if its runs were exported
+COLLECTED = (
+    "trustability",
+    "tractable_consistency",
+    "stability",
+    "noise",
+    "held_out_fidelity",
+)  # each if its runs were exported
 
 ABOUT = "Run a method outside Python, for measures that re-run it."
 STEPS = f"""steps:
@@ -126,6 +135,7 @@ def _collect(options: Any, say: Printer) -> int:
     source = Protocol.collect(options.folder, partial=options.partial)
     settings = source.recording.settings
     counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
+    counts = (*counts, settings.get("splits", 0))
     results = {name: _compute(name, source) for name, count in zip(COLLECTED, counts, strict=True) if count != 0}
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
@@ -134,8 +144,9 @@ def _collect(options: Any, say: Printer) -> int:
 
 
 def _compute(name: str, source: Any) -> Any:
+    split = source.recording.settings.get("split", {}) if name == "held_out_fidelity" else {}
     try:
-        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source)
+        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **split)
     except DrevalError as error:
         return _NoValue(name, error)
 

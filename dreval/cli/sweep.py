@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from ast import literal_eval
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
-from dreval.cli._arguments import CLASSES, DATA, add_arguments
+from dreval.cli._arguments import CLASSES, DATA, SPLIT, add_arguments, constant
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, add_files, add_formats, check_files, print_record, write_files
 from dreval.errors import InputError
@@ -22,21 +21,22 @@ EPILOG = f"""examples:
   dreval sweep kinds.csv -m pca --grid n_components=1,2 --labels kind
   dreval sweep data.csv -m umap --grid n_neighbors=5,15 --journal sweep.journal
   dreval sweep data.csv -m tsne --grid perplexity=5,10 --report out.html
+  dreval sweep data.csv -m lle --grid n_neighbors=8,9 --over split_measurements
 
 With --journal, the same command repeated continues where the last one stopped.
 
 {exit_codes("some setting failed")}"""
 
 ARGUMENTS = (
-    "measures", "over", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels", "groups",
-    "metric", "random_state", "n_jobs", "journal",
+    "measures", "over", "split", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels",
+    "groups", "metric", "random_state", "n_jobs", "journal",
 )  # fmt: skip
 SHELL = {
     "n_replicates": {"short": "-r"},
+    "split": SPLIT,
     "labels": {"sentence": f"{CLASSES} (then not a feature)"},
     "journal": {"type": str},
 }
-CONSTANTS = {"none": None, "true": True, "false": False}
 
 
 def add_command(add: Callable[..., CommandParser]) -> None:
@@ -60,17 +60,7 @@ def _values(text: str) -> tuple[str, list[Any]]:
     name, equals, values = text.partition("=")
     if not name.strip() or not equals or not values.strip():
         raise argparse.ArgumentTypeError(f"must be OPTION=VALUE[,VALUE...]: got {text!r}")
-    return name.strip().replace("-", "_"), [_value(text.strip()) for text in values.split(",")]
-
-
-def _value(text: str) -> Any:
-    if text.lower() in CONSTANTS:
-        return CONSTANTS[text.lower()]
-    try:
-        value = literal_eval(text)
-    except (ValueError, SyntaxError):
-        return text
-    return value if isinstance(value, int | float) else text
+    return name.strip().replace("-", "_"), [constant(text.strip()) for text in values.split(",")]
 
 
 def _sweep(options: Any, say: Printer) -> int:

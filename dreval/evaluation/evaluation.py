@@ -833,7 +833,10 @@ class Evaluation:
         if len(self.sources) > MAX_PAIRED_EMBEDDINGS:  # the spreads, which take memory, would compare pairs of curves
             outcome = replace(outcome, curves=tuple(replace(curve, spread=None) for curve in outcome.curves))
         settings = self.seed, self.n_jobs, journal
-        outcome = evaluate_algorithms(outcome, plan.measures, source, self.data, Y, *settings, advance)
+        population_level = level if ci == "points" else None
+        outcome = evaluate_algorithms(
+            outcome, plan.measures, source, self.data, Y, *settings, advance, population_level
+        )
         n_components = 0 if self.embedding_metric == "precomputed" else Y.shape[1]
         return replace(outcome, n_components=n_components, seconds=seconds + time.perf_counter() - start)
 

@@ -540,8 +540,11 @@ def evaluate_algorithms(
     n_jobs: int | None,
     journal: str | Path | None,
     advance: Advance,
+    level: float | None = None,
 ) -> EmbeddingOutcome:
     """Return the outcome with a row for each measure of methods, all rows in the order of the plan.
+
+    A measure that has values without each point gets an interval at ``level``, unless that is None.
 
     Every measure gets the seed of the evaluation itself: transformations, folds and permutations are the same for all
     embeddings. Comparisons are therefore paired, and the numbers are those of the plain functions. Measures that only
@@ -552,15 +555,21 @@ def evaluate_algorithms(
     for task in tasks:
         advance(step_of(source.name, task))
         measured = source if "method" in task.card.needs else coordinates
-        row, points = _algorithm_row(task, measured, data, Y.shape[1], root, n_jobs, journal)
-        outcome = outcome.joined(EmbeddingOutcome(rows=(row,), reliability=points))
+        outcome = outcome.joined(_algorithm_outcome(task, measured, data, Y.shape[1], root, n_jobs, journal, level))
     order = {task.name: at for at, task in reversed(list(enumerate(plan)))}
     return replace(outcome, rows=tuple(sorted(outcome.rows, key=lambda row: order[row.measure])))
 
 
-def _algorithm_row(
-    task: MeasureTask, source: Source, data: Data, d: int, root: int, n_jobs: int | None, journal: str | Path | None
-) -> tuple[MeasureRow, dict[str, FloatArray]]:
+def _algorithm_outcome(
+    task: MeasureTask,
+    source: Source,
+    data: Data,
+    d: int,
+    root: int,
+    n_jobs: int | None,
+    journal: str | Path | None,
+    level: float | None,
+) -> EmbeddingOutcome:
     """Compute the row of one measure of methods and its values by point; an error becomes a row with its reason.
 
     An error in an option of the user is raised: it concerns all sources. The number of components is not such an
@@ -568,7 +577,8 @@ def _algorithm_row(
     """
     task = _with_recorded_settings(task, source)
     if data.embedding_metric != "euclidean" and not task.card.uses_embedding_metric:
-        return missing_row(source.name, task, note("embedding_metric.undefined", metric=data.embedding_metric)), {}
+        missing = missing_row(source.name, task, note("embedding_metric.undefined", metric=data.embedding_metric))
+        return EmbeddingOutcome(rows=(missing,))
     options = dict(task.parameters)
     if "n_components" in task.card.parameters:
         options.setdefault("n_components", d)
@@ -582,7 +592,7 @@ def _algorithm_row(
         is_option = error.argument in options and error.argument != "n_components"
         if is_option and not isinstance(error, UndefinedMeasure):
             raise
-        return missing_row(source.name, task, note_from_error(error)), {}
+        return EmbeddingOutcome(rows=(missing_row(source.name, task, note_from_error(error)),))
     used = result.recipe.get("parameters", {})  # holds the value of "auto", which may differ between methods
     parameters = {
         key: used.get(key, value) if value == "auto" else value for key, value in task.card_parameters.items()
@@ -598,10 +608,13 @@ def _algorithm_row(
         n_runs=result.n_runs,
         notes=(*part_notes, *result.notes, *task.card.metric_notes(data.metric)),
     )
-    points = getattr(result, "points", None)
-    if points is None:
-        return row, {}
-    return row, {f"{task.name}_{key}": column.to_numpy(np.float64) for key, column in points.items()}
+    points, left_out = getattr(result, "points", None), getattr(result, "left_out", None)
+    by_point = {} if points is None else {f"{task.name}_{key}": points[key].to_numpy(np.float64) for key in points}
+    if left_out is None or level is None or not np.isfinite(left_out).all():
+        return EmbeddingOutcome(rows=(row,), reliability=by_point)
+    interval = jackknife_interval(row.value, left_out, task.card.range_of(data.n), row.chance_size, level)
+    row = row.with_interval(interval, "inference.fixed")
+    return EmbeddingOutcome(rows=(row,), reliability=by_point, left_out={row.key: left_out})
 
 
 def _with_recorded_settings(task: MeasureTask, source: Source) -> MeasureTask:

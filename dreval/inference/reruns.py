@@ -104,9 +104,7 @@ class Over:
         Over("groups left out", rows=lambda root, n, r: np.flatnonzero(group != r), indices=range(n_groups))
         Over("groups", rows=lambda root, n, r: np.flatnonzero(np.isin(group, sampled_groups(root, r))), seed=...)
 
-    Split measurements, in which replicates 2 r and 2 r + 1 embed the two parts of the columns in split r, are data:
-
-        Over("split measurements", data=lambda r: X[:, column_parts(root, r // 2)[r % 2]], seed=...)
+    Split measurements are data: ``split_replicates`` in ``inference/splitting.py``.
     """
 
     name: str

@@ -358,10 +358,12 @@ class RecordedRuns:
 
         For stability these are the settings of the replicates in ``arguments["over"]``, if these were exported.
         """
-        special = ("noise", "null", "seeds", "halves")
+        special = ("noise", "null", "seeds", "halves", "splits", "split")
         settings = {name: value for name, value in self.settings.items() if name not in special}
         if analysis == "noise":
             return {**settings, "n_replicates": self.settings["noise"], "null": self.settings["null"], "n_seeds": 1}
+        if analysis == "held_out_fidelity":
+            return {**settings, "n_splits": self.settings.get("splits", 0), **self.settings.get("split", {})}
         if analysis == "stability":
             requested = arguments.get("over")
             seeds = self.settings["seeds"] and not (self.reseed_reason and self.settings["halves"])

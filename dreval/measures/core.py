@@ -197,6 +197,9 @@ class MeasureCard(Card):
     max_perfect : float
         Share of the points with the best contribution from which it has no interval of points: the few other points
         decide, and a sample shows too little of their spread.
+    best_is_attainable : bool
+        Whether a perfect embedding has the best value. False where noise keeps every embedding far below it: then no
+        value is called closer to chance than to perfect.
     min_carriers : float
         The number of points that carry the variance of the values without each point, (sum d^2)^2 / sum d^4, below
         which a note says that the interval is too short.
@@ -261,6 +264,7 @@ class MeasureCard(Card):
     jumps: str = "the value moves in jumps"
     interval_from: Callable[..., int] | None = None
     max_perfect: float = math.inf
+    best_is_attainable: bool = True
     min_carriers: float = 0.0
     reach: Callable[..., int] | None = None
     contributions: tuple[float, float] | Callable[[int], tuple[float, float]] | None = None

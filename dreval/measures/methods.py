@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -27,14 +28,16 @@ ROUNDING = 1e-14  # two embeddings with a smaller disparity are equal
 
 def _public(function: Callable[..., MeasureRecord], card: MeasureCard) -> Callable[..., MeasureRecord]:
     """Return the function that users call: its errors name their arguments, and a recording has its own options."""
+    names = list(signature(function).parameters)[2:]
 
     @wraps(function)
-    def call(X: Any, source: Any, **options: Any) -> MeasureRecord:
+    def call(X: Any, source: Any, *positional: Any, **options: Any) -> MeasureRecord:
         if isinstance(source, Source):
-            options = recorded_options(card.name, card.parameters, source, options)
-        return function(X, source, **options)
+            named = dict(zip(names, positional, strict=False))
+            options, positional = recorded_options(card.name, card.parameters, source, {**named, **options}), ()
+        return function(X, source, *positional, **options)
 
-    return with_caller_names(call, lambda X, source, **_: caller_names(X, source))
+    return with_caller_names(call, lambda X, source, *_, **__: caller_names(X, source))
 
 
 def _parameters(function: Callable[..., MeasureRecord]) -> dict[str, Any]:

@@ -178,8 +178,8 @@ def _is_number(text: str) -> bool:
 
 
 def columns_of(columns: Sequence[str] | None, p: int) -> list[str]:
-    """Return the names of the features; x1 to xp where they have none."""
-    return [f"x{j + 1}" for j in range(p)] if columns is None else list(columns)
+    """Return the names of the features; x1 to xp where they have none, or of a part of the columns."""
+    return [f"x{j + 1}" for j in range(p)] if columns is None or len(columns) != p else list(columns)
 
 
 def write_table(

@@ -20,6 +20,7 @@ from dreval._check import check_int, check_one_of, check_path, describe
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.kernels import RADIAL_KERNELS
 from dreval.geometry.procrustes import MIN_REPLICATES, TRANSFORMATIONS, check_amplitude, transform_count
+from dreval.inference.splitting import number_options
 from dreval.measures.replicates import MIN_HALVED_POINTS
 from dreval.protocol.folder import FORMATS, INPUTS, MANIFEST, MAX_SEED, RETURNED, TASKS, place_in, write_in
 from dreval.significance.noise import NULLS
@@ -210,7 +211,8 @@ def _contradictions(manifest: Manifest) -> Iterator[str]:
         if not same:
             yield "other settings than those of a protocol"
         else:  # with a run at full dimension, unless the embedding has as many dimensions as the data
-            counts = [manifest.settings[name] for name in ("n_replicates", "seeds", "halves", "noise")]
+            counts = [manifest.settings.get("splits", 0)]
+            counts += [manifest.settings[name] for name in ("n_replicates", "seeds", "halves", "noise")]
             least = 1 + sum(counts) + (counts[-1] > 0)
             if (runs := sum(task.round == 1 for task in manifest.tasks)) not in (least, least + 1):
                 yield f"{runs} tasks of the first round"
@@ -240,6 +242,10 @@ def check_settings(settings: Mapping[str, Any], n: int) -> dict[str, Any]:
     if settings["halves"] and n < MIN_HALVED_POINTS:
         requirement = f"must be 0 for fewer than {MIN_HALVED_POINTS} points"
         raise InputError("halves", requirement, f"{settings['halves']} halves of {n} points", "Use seeds=.")
+    splits = check_int(settings.get("splits", 0), "splits", low=0)
+    if 0 < splits < MIN_REPLICATES:
+        hint = f"Pass {MIN_REPLICATES} or more, or leave splits out."
+        raise InputError("splits", f"must be 0 or at least {MIN_REPLICATES}", str(splits), hint)
     return {
         "n_components": check_int(settings["n_components"], "n_components", low=1, high=n),
         "transformation": check_one_of(settings["transformation"], TRANSFORMATIONS, "transformation", aliases=True),
@@ -251,4 +257,6 @@ def check_settings(settings: Mapping[str, Any], n: int) -> dict[str, Any]:
         "null": check_one_of(settings["null"], NULLS, "null", aliases=True),
         "seeds": int(settings["seeds"]),
         "halves": int(settings["halves"]),
+        **({"splits": splits} if splits else {}),  # which folders of earlier versions do not have
+        **({"split": number_options(settings["split"])} if settings.get("split") else {}),
     }

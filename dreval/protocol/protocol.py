@@ -26,6 +26,7 @@ from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
 from dreval.inference.reruns import ORIGINAL, Over, RunSpec
+from dreval.inference.splitting import MeasurementSplits, number_options, read_split, split_replicates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
 from dreval.inputs.files import read_table
@@ -294,7 +295,13 @@ SECOND_ROUND = "tractable_consistency"  # the measure that needs the second roun
 
 
 def first_round(
-    place: Path, data: Data, settings: Mapping[str, Any], root: int, file_format: str, new: Data | None = None
+    place: Path,
+    data: Data,
+    settings: Mapping[str, Any],
+    root: int,
+    file_format: str,
+    new: Data | None = None,
+    splits: MeasurementSplits | None = None,
 ) -> Manifest:
     """Write the inputs of the first round and return its manifest: the data, full dimension, other seeds, and more.
 
@@ -304,7 +311,7 @@ def first_round(
     place_in(place, RETURNED, is_folder=True).mkdir(parents=True, exist_ok=True)
     manifest = _manifest(data, settings, root, file_format)
     d, full = manifest.n_components, full_components(data.n, data.p)
-    for name, run in _first_runs(data, settings, root):
+    for name, run in _first_runs(data, settings, root, splits):
         columns = full if name == "full" else d
         task = task_of(place, manifest, data.X, run.X, name, columns, run.seed or 0, run.rows)
         task = replace(task, columns=(1, columns)) if name == "full" else task
@@ -313,7 +320,9 @@ def first_round(
     return manifest if new is None else with_new_points(place, manifest, new)
 
 
-def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[tuple[str, RunSpec]]:
+def _first_runs(
+    data: Data, settings: Mapping[str, Any], root: int, splits: MeasurementSplits | None
+) -> Iterator[tuple[str, RunSpec]]:
     """Yield the runs of the first round with the names of their tasks: those that the measures and tests ask for."""
     _, draw = null_data("columns", settings["null"], data.X, root)
     count = settings["noise"]
@@ -327,6 +336,10 @@ def _first_runs(data: Data, settings: Mapping[str, Any], root: int) -> Iterator[
     for task, over, runs, first in kinds:
         for number, key in enumerate(over.keys(runs), first):
             yield f"{task}-{number}", over.spec(data, root, key)
+    if splits is not None:  # of all points; other columns have no sketch, and are found by their digest
+        over = split_replicates(splits)
+        for number, key in enumerate(over.keys(settings["splits"]), 1):
+            yield f"split-{number}", over.spec(data, root, key)._replace(rows=np.arange(data.n))
 
 
 def _manifest(data: Data, settings: Mapping[str, Any], root: int, form: str) -> Manifest:
@@ -427,6 +440,9 @@ def _unavailable(manifest: Manifest) -> dict[str, tuple[str, str]]:
         unavailable["stability"] = ("a protocol without seeds or halves", hint)
     if not settings["noise"]:
         unavailable["noise"] = ("a protocol without null data", _new_folder_hint("noise=99"))
+    if not settings.get("splits"):
+        hint = _new_folder_hint("splits=10")
+        unavailable["held_out_fidelity"] = ("a protocol without split measurements", hint)
     return unavailable
 
 
@@ -475,6 +491,12 @@ class Protocol:
         The null data.
     seeds, halves : int, optional
         Numbers of runs with other seeds, and on random halves of the points, for ``stability``; none by default.
+    splits : int, optional
+        Number of splits of the measurements for ``held_out_fidelity``, at least 3; none by default. The first parts are
+        exported. ``held_out_fidelity(source.data, source, ...)`` takes functions and tables of the split as here.
+    split : dict, optional
+        How measurements are split, as in ``sweep``: ``{"kind": "poisson", "prepare": function}``; random halves of the
+        columns by default.
     labels : str, optional
         Column of the data that is not a feature. It is not exported.
     ids : (n,) array or column name, optional
@@ -497,12 +519,14 @@ class Protocol:
 
     Notes
     -----
-    There are ``n_transformations + n_replicates + noise + 1 + seeds + halves + 2`` runs, each with an input file of n
-    rows (halves: n / 2) and p columns; runs on the same data share one. O(n p) time and space on disk for each file.
+    There are ``n_transformations + n_replicates + noise + 1 + seeds + halves + splits + 2`` runs, each with an input
+    file of n rows (halves: n / 2) and p columns; runs on the same data share one. O(n p) time and space on disk for
+    each file.
 
     See Also
     --------
     noise_test, stability : Their runs are those of ``noise``, ``seeds`` and ``halves``, in the first round.
+    held_out_fidelity : Its runs are those of ``splits``, in the first round.
     trustability : Its value needs the first round.
     tractable_consistency : Its value needs both rounds.
     Evaluation : Evaluates the embedding of the data that a tool returned.
@@ -553,6 +577,8 @@ class Protocol:
         null: str | None = None,
         seeds: int | None = None,
         halves: int | None = None,
+        splits: int | None = None,
+        split: Mapping[str, Any] | None = None,
         labels: Any = None,
         ids: Any = None,
         header: bool | Literal["auto"] = "auto",
@@ -565,7 +591,8 @@ class Protocol:
         warn_of_guesses(() if self.new_data is None else self.new_data.notes)
         arguments = {"n_components": n_components, "transformation": transformation, "amplitude": amplitude}
         arguments |= {"n_transformations": n_transformations, "kernel": kernel, "n_replicates": n_replicates}
-        arguments |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves}
+        arguments |= {"noise": noise, "null": null, "seeds": seeds, "halves": halves, "splits": splits}
+        arguments |= {} if split is None else {"split": number_options(split)}
         self._settings_passed = {key: value for key, value in arguments.items() if value is not None}
         defaults = {**tractable_consistency.card.parameters, "noise": 0, "null": "columns", "seeds": 0, "halves": 0}
         settings = {**defaults, **self._settings_passed}
@@ -580,6 +607,9 @@ class Protocol:
             transform_count(settings["n_transformations"], self.data.n, self.data.p)
         self._random_state = check_random_state(random_state)
         self.seed = root_seed(self._random_state)
+        if split is not None and not splits:
+            raise InputError("split", "must come with a number of splits=", describe(split), "Pass splits=10.")
+        self.splits = read_split(self.data, split, self.seed) if splits else None
         if self.seed >= MAX_SEED:
             requirement = "must be below 2**63, so that tools outside Python can read it"
             raise InputError("random_state", requirement, describe(self.seed), "Pass an integer such as 0.")
@@ -648,7 +678,7 @@ class Protocol:
         manifest = previous
         if manifest is None:
             file_format = check_format("csv" if format is None else format)
-            manifest = first_round(place, self.data, self.settings, self.seed, file_format, self.new_data)
+            manifest = first_round(place, self.data, self.settings, self.seed, file_format, self.new_data, self.splits)
         if Y is not None:
             put_embedding(place, manifest, Y)
         if manifest.round < manifest.rounds and place_in(place, manifest.tasks[0].output).is_file():
@@ -749,6 +779,6 @@ class Protocol:
         passed |= {} if file_format is None else {"format": file_format}
         passed |= {} if self._random_state is None else {"random_state": self.seed}
         for key, value in passed.items():
-            if value != exported[key]:
+            if value != exported.get(key, 0):
                 requirement = f"must be of the {key} that is passed ({describe(value)})"
-                raise ProtocolError(file, requirement, describe(exported[key]), hint)
+                raise ProtocolError(file, requirement, describe(exported.get(key, 0)), hint)

@@ -514,7 +514,7 @@ def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
     count = values["recipe"]["parameters"]["n_replicates"]
     if remainder or not measures or len(replicates) != len(table) * count or not numbered:
         raise ValueError("the tables are not those of the settings")
-    if values["over"] not in ("seeds", "halves"):
+    if values["over"] not in ("seeds", "halves", "split_measurements"):
         raise ValueError(f"replicates over {values['over']!r}")
     rows = sweep_frame(table.to_dict("records"), [*settings] * measures)
     return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})

@@ -50,7 +50,7 @@ class Sweep(TableRecord):
         One row per measure, setting and replicate: ``measure``, ``parameters``, ``setting`` (its number), ``replicate``
         and ``value``, NaN where the run failed.
     over : str
-        "seeds" or "halves": what differs between replicates.
+        "seeds", "halves" or "split_measurements": what differs between replicates.
     alpha : float
         One minus the level of the sets and intervals.
     recipe : dict
@@ -90,6 +90,11 @@ class Sweep(TableRecord):
     def measures(self) -> tuple[str, ...]:
         """The measures, with their parameters where one has several; the first decides."""
         return tuple(self._rows())
+
+    @property
+    def replicates(self) -> str:
+        """The replicates in a sentence: "seeds", "halves" or "splits"."""
+        return "splits" if self.over == "split_measurements" else self.over
 
     @property
     def options(self) -> tuple[str, ...]:

@@ -32,6 +32,7 @@ INFERENCE: dict[str, tuple[str, ...]] = {  # works behind intervals, tests and a
     "subsampling": ("politis1999",),
     "subsamples": ("politis1999",),
     "seeds": ("welch1947",),
+    "dip": ("hartigan1985",),
     "permutation": ("phipson2010",),
     "best set": ("hsu1981",),
     "holm": ("holm1979",),

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from itertools import groupby
 from typing import NamedTuple
 
+from dreval.registry import MEASURES
 from dreval.report.result_view import Column, MeasuredValue, ResultView
 
 POOR = 0.5  # of the way from chance level to perfect: below it a value is closer to chance
@@ -33,7 +34,12 @@ def reaches_chance(column: Column, cell: MeasuredValue) -> bool:
 
 
 def is_poor(column: Column, cell: MeasuredValue) -> bool:
-    """Return whether a value is closer to chance than to perfect; not where this depends on how ties are broken."""
+    """Return whether a value is closer to chance than to perfect; not where this depends on how ties are broken.
+
+    A measure whose best value no embedding can have, since it reads noisy data, has no poor values.
+    """
+    if column.measure in MEASURES and not MEASURES.card(column.measure).best_is_attainable:
+        return False
     ends = (cell.value, cell.worst, cell.best) if cell.has_ties else (cell.value,)
     return all(normalized_score(column, end, cell.chance) < POOR for end in ends)
 

@@ -383,7 +383,7 @@ def measure_text(rows: Any) -> str:
 
 
 NEIGHBORS_PARAMETER = "n_neighbors"
-PARAMETER_NAMES = {NEIGHBORS_PARAMETER: "k = ", "n_splits": "folds = "}  # in print
+PARAMETER_NAMES = {NEIGHBORS_PARAMETER: "k = ", "n_splits": "splits = "}  # in print
 
 
 class BestSet(NamedTuple):

@@ -25,9 +25,11 @@ from dreval._check import (
 )
 from dreval._random import stream, stream_seed
 from dreval.analyses._analysis import analysis
-from dreval.errors import DrevalError, InputError, UndefinedMeasure
+from dreval.errors import InputError, UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask, plan_measures
-from dreval.evaluation.rows import view_for_measure, views_for
+from dreval.evaluation.rows import views_for
+from dreval.evaluation.uncertainty import task_values
+from dreval.geometry.blocks import View
 from dreval.geometry.distances import take
 from dreval.geometry.same_map import data_among
 from dreval.inference.best_set import best_set
@@ -35,26 +37,28 @@ from dreval.inference.groups import MIN_HALVED_GROUPS, half_of_groups, smallest_
 from dreval.inference.intervals import student_interval
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_can_rerun, expand_grid, open_case
 from dreval.inference.reruns import (
+    ORIGINAL,
     Over,
+    ReplicateKey,
     Replicates,
     Runner,
     Setting,
     choose_over,
     failed_error,
 )
+from dreval.inference.splitting import MeasurementSplits, plain_split, read_split, split_replicates
 from dreval.inputs.data import Data
 from dreval.inputs.source import all_equal_maps, digest
 from dreval.inputs.source_kinds import Source
-from dreval.measures.core import answer
 from dreval.measures.replicates import groups_parameter
-from dreval.records.notes import Note, Notes, join_notes, note, note_from_error
+from dreval.records.notes import Note, Notes, join_notes, note
 from dreval.records.provenance import provenance, reproducing_call
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.registry import METHODS
 from dreval.storage.keys import source_key
 from dreval.storage.store import key_hash
 
-OVER = ("auto", "seeds", "halves")
+OVER = ("auto", "seeds", "halves", "split_measurements")
 MIN_REPLICATES = 3
 MIN_POINTS_FOR_HALVES = 12
 MAX_CRITICAL_RATIO = 2.0  # a larger ratio to the critical value of many replicates means too few replicates
@@ -64,7 +68,7 @@ D = "n_components"
 
 
 @dataclass(frozen=True)
-class _Setting:
+class MethodSetting:
     """One setting: its options in the grid, the source with these options, and the number of components."""
 
     options: Mapping[str, Any]
@@ -95,6 +99,7 @@ def sweep(
     *,
     measures: str | Sequence[str] = "r_nx_auc",
     over: str = "auto",
+    split: Mapping[str, Any] | None = None,
     n_replicates: int = 5,
     n_components: int | None = None,
     n_neighbors: Any = "auto",
@@ -118,8 +123,8 @@ def sweep(
 
     .. math:: \max_l \frac{\bar\theta_l - \bar\theta_h}{c\, s_{lh}} > t_{R - 1,\, 1 - \alpha / (H - 1)},
 
-    with :math:`c^2 = 1 / R` for seeds and :math:`1 + 1 / R` for halves. The best setting is in the set with
-    probability at least :math:`1 - \alpha`.
+    with :math:`c^2 = 1 / R` for seeds and split measurements and :math:`1 + 1 / R` for halves. The best setting is in
+    the set with probability at least :math:`1 - \alpha`.
 
     Parameters
     ----------
@@ -132,10 +137,15 @@ def sweep(
     measures : str or list of str
         Measures of the embeddings that say which value is better; the first one decides. By default the area under
         R_NX, which has no number of neighbors to choose.
-    over : {"auto", "seeds", "halves"}
+    over : {"auto", "seeds", "halves", "split_measurements"}
         The replicates. "seeds": all points, other seeds; the set is for these data. "halves": random halves of the
-        points, each with its own seed; the set is for the population, at n / 2 points. "auto": seeds where they change
-        the embedding, otherwise halves.
+        points, each with its own seed; the set is for the population, at n / 2 points. "split_measurements": the method
+        embeds one part of the measurements and the measures read the other part, so that a setting cannot win by
+        showing noise (``held_out_fidelity`` has more numbers on it); the set is for these data. "auto": seeds where
+        they change the embedding, otherwise halves.
+    split : dict, optional
+        How measurements are split: options of ``split_measurements`` and ``prepare`` of ``held_out_fidelity``, as
+        ``{"kind": "poisson"}``; random halves of the columns by default.
     n_replicates : int
         Number R of replicates, at least 3. With more seeds the set is smaller; with more halves only a little.
     n_components : int, optional
@@ -220,38 +230,43 @@ def sweep(
     >>> result.best_set()
     [{'n_neighbors': 12}, {'n_neighbors': 8}]
     """
-    grid = _grid(param_grid, n_components)
+    grid = read_grid(param_grid, n_components)
     _check_not_recorded(source)
-    first = _method_options(grid[0])
+    first = method_options(grid[0])
     settings_of_data: dict[str, Any] = {"metric": metric, "header": header, "groups": groups}
     case = open_case(X, source, labels, ids, random_state, **settings_of_data, options=first, noted=True)
     check_can_rerun(case)
     data, n = case.data, case.data.n
+    requested = check_one_of(over, OVER, "over", aliases=True)
+    splits = read_split(data, split, case.root) if requested == "split_measurements" else None
+    if splits is None and split is not None:
+        hint = "Pass over='split_measurements', or leave split out."
+        raise InputError("split", "must come with over='split_measurements'", f"over={over!r}", hint)
     if data.distances_only:
         hint = "Pass the data themselves, with a metric by name."
         raise UndefinedMeasure("metric", f"must not be {data.metric!r} for a sweep", "distances only", hint)
-    settings = _settings(case, source, grid, n_components)
+    settings = read_settings(case, source, grid, n_components)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     level = 1 - check_float(alpha, "alpha", low=1e-6, high=0.5)
-    requested = check_one_of(over, OVER, "over", aliases=True)
     has_seeds = any(setting.source.reseed_reason is None for setting in settings.values())
     kind = choose_over(requested, None if has_seeds else str(case.source.reseed_reason))
     if kind == "halves" and n < MIN_POINTS_FOR_HALVES:
         hint = "Use more points, or over='seeds' if the method has a seed."
         raise InputError("X", f"must have at least {MIN_POINTS_FOR_HALVES} points for halves", f"{n} points", hint)
     _check_groups(data, kind)
-    tasks = _tasks(measures, n_neighbors, _size(kind, data), data)
+    tasks = plan_tasks(measures, n_neighbors, _size(kind, data), data)
     with Runner(journal, n_jobs, progress) as runner:
-        embedded = _embed(case, settings, kind, R, runner)
+        embedded = embed_settings(case, settings, kind, R, runner, splits)
         if embedded.equal_seeds and requested == "auto" and n >= MIN_POINTS_FOR_HALVES:
             kind = "halves"
             _check_groups(data, kind)
-            tasks = _tasks(measures, n_neighbors, _size(kind, data), data)
-            embedded = _embed(case, settings, kind, R, runner)
+            tasks = plan_tasks(measures, n_neighbors, _size(kind, data), data)
+            embedded = embed_settings(case, settings, kind, R, runner)
     values, undefined, reference = _values(case, embedded, tasks, n_jobs)
     data_at = [h for h, key in enumerate(settings) if key in reference and len(embedded.failures[key]) < R]
     rows, value_rows = _rows(embedded, tasks, values, undefined, data_at, level)
     arguments = {"measures": measures, "over": kind, "n_replicates": R, "n_components": n_components}
+    arguments |= {} if split is None else {"split": plain_split(split)}
     arguments |= {"n_neighbors": n_neighbors, "alpha": alpha, "metric": metric, **groups_parameter(data)}
     return Sweep(
         settings=tuple(setting.options for setting in settings.values()),
@@ -264,7 +279,7 @@ def sweep(
     )
 
 
-def _grid(param_grid: Any, n_components: int | None) -> list[dict[str, Any]]:
+def read_grid(param_grid: Any, n_components: int | None) -> list[dict[str, Any]]:
     """Return the options of each setting; raise if the number of components is set twice."""
     grid = [
         {key: value.item() if isinstance(value, np.generic) else value for key, value in options.items()}
@@ -276,22 +291,22 @@ def _grid(param_grid: Any, n_components: int | None) -> list[dict[str, Any]]:
     return grid
 
 
-def _method_options(options: Mapping[str, Any]) -> dict[str, Any]:
+def method_options(options: Mapping[str, Any]) -> dict[str, Any]:
     """Return the options of a setting without the number of components, which is no option of the method."""
     return {key: value for key, value in options.items() if key != D}
 
 
-def _settings(
+def read_settings(
     case: RerunInput, source: Any, grid: Sequence[dict[str, Any]], n_components: int | None
-) -> dict[str, _Setting]:
+) -> dict[str, MethodSetting]:
     """Return the different settings of the grid by key; raise if there is only one."""
-    settings: dict[str, _Setting] = {}
+    settings: dict[str, MethodSetting] = {}
     for grid_options in grid:
-        options = _method_options(grid_options)
+        options = method_options(grid_options)
         setting_source = open_case(case.data, source, None, None, case.root, options=options, noted=True).source
         default_d = n_components or setting_source.default_components or 2
         d = check_int(grid_options.get(D, default_d), D, low=1)
-        setting = _Setting(grid_options, setting_source, d)
+        setting = MethodSetting(grid_options, setting_source, d)
         settings.setdefault(setting.key, setting)
     if len(settings) < 2:
         hint = "Name several values of an option, as {'n_neighbors': [5, 15, 50]}."
@@ -300,7 +315,7 @@ def _settings(
 
 
 def _rows(
-    embedded: _Embedded,
+    embedded: EmbeddedSettings,
     tasks: Sequence[MeasureTask],
     values: FloatArray,
     undefined: Mapping[tuple[int, int], list[Note]],
@@ -309,11 +324,11 @@ def _rows(
 ) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Return the rows of the settings at each measure, and the rows of the values of each replicate."""
     rows, value_rows, R = [], [], values.shape[2]
-    share = 1 / R if embedded.kind == "seeds" else 1 + 1 / R
+    share = 1 + 1 / R if embedded.kind == "halves" else 1 / R
     for t, task in enumerate(tasks):
         failures = [[*failed, *undefined.get((t, h), [])] for h, failed in enumerate(embedded.failures.values())]
         columns = {"measure": task.name, "parameters": task.parameters_text}
-        for h, row in enumerate(_setting_rows(task, values[t], share, level, failures, reference)):
+        for h, row in enumerate(setting_rows(task, values[t], share, level, failures, reference)):
             rows.append({**columns, **row})
             value_rows += [{**columns, "setting": h, "replicate": r, "value": values[t, h, r]} for r in range(R)]
     return rows, value_rows
@@ -350,7 +365,7 @@ def _check_not_recorded(source: Any) -> None:
 
 def _size(kind: str, data: Data) -> int:
     """Return the number of points of each replicate; of halves of groups the smallest one."""
-    if kind == "seeds":
+    if kind != "halves":
         return data.n
     return data.n // 2 if data.groups is None else smallest_half(data.groups.codes)
 
@@ -375,11 +390,17 @@ def replicate_seed(root: int, r: int, _: int) -> int:
 KINDS = {
     "seeds": Over("seeds", seed=replicate_seed),
     "halves": Over("halves", seed=replicate_seed, rows=half_points),
+    "data": ORIGINAL,
 }
 
 
+def with_table(data: Data, table: FloatArray) -> Data:
+    """Return the data with other measurements of the same points."""
+    return replace(data, table=table, columns=None)
+
+
 @dataclass(frozen=True, eq=False)
-class _Embedded:
+class EmbeddedSettings:
     """The replicates at all settings.
 
     ``failures`` has the reasons of failed runs by setting, ``embeddings`` those of each setting, None for failed runs.
@@ -389,6 +410,13 @@ class _Embedded:
     over: Over
     failures: dict[str, list[Note]]
     embeddings: dict[str, list[FloatArray | None]]
+    splits: MeasurementSplits | None = None
+
+    def data_of(self, case: RerunInput, key: ReplicateKey) -> Data:
+        """Return the data with which the embeddings of a replicate are compared."""
+        if self.splits is not None:
+            return with_table(case.data, self.splits.prepared(key.index)[1])
+        return _data_at(case.data, self.over.points(case.root, case.data.n, key))
 
     @property
     def equal_seeds(self) -> bool:
@@ -398,10 +426,27 @@ class _Embedded:
         return all(all_equal_maps([Y for Y in maps if Y is not None]) for maps in self.embeddings.values())
 
 
-def _embed(case: RerunInput, settings: Mapping[str, _Setting], kind: str, R: int, runner: Runner) -> _Embedded:
-    """Embed the replicates at all settings; raise if no run succeeds."""
-    over = replace(KINDS[kind], settings={key: Setting(s.source, s.d) for key, s in settings.items()})
+def embed_settings(
+    case: RerunInput,
+    settings: Mapping[str, MethodSetting],
+    kind: str,
+    R: int,
+    runner: Runner,
+    splits: MeasurementSplits | None = None,
+) -> EmbeddedSettings:
+    """Embed the replicates at all settings; raise if no run succeeds.
+
+    With ``splits`` replicates are first parts of the measurements, or other seeds on the prepared table.
+    """
+    is_split = kind == "split_measurements" and splits is not None
+    over = split_replicates(splits) if is_split and splits is not None else KINDS[kind]
+    over = replace(over, settings={key: Setting(s.source, s.d) for key, s in settings.items()})
     recipe = {"study": "sweep", "over": kind, "source": [case.source.kind, case.source.what], D: None}
+    if is_split and splits is not None:
+        recipe["split"] = digest(splits.prepared(0)[0])
+    elif kind != "data" and splits is not None and splits.prepare is not None:
+        table = splits.prepared_table()
+        over, recipe["prepared"] = replace(over, data=lambda _: table), digest(table)
     if kind == "halves" and case.data.groups is not None:
         codes = case.data.groups.codes
         over = replace(over, rows=lambda root, _, r: half_of_groups(codes, stream(root, "half of the groups", r)))
@@ -416,11 +461,29 @@ def _embed(case: RerunInput, settings: Mapping[str, _Setting], kind: str, R: int
         embeddings[result.key.setting].append(result.values)
         if result.failure is not None:
             failures[result.key.setting].append(result.failure.named(CALLER_NAMES))
-    return _Embedded(kind, over, failures, embeddings)
+    return EmbeddedSettings(kind, over, failures, embeddings, splits if is_split else None)
+
+
+def views_of_maps(
+    case: RerunInput,
+    tasks: Sequence[MeasureTask],
+    data: Data,
+    maps: Mapping[str, FloatArray],
+    r: int,
+    n_jobs: int | None,
+    leave_one: Sequence[int] = (),
+) -> dict[str, View]:
+    """Return the view of each embedding of replicate r, at anchors where there are very many points."""
+    anchors = None
+    if data.n > MAX_ALL_POINTS:
+        anchors = np.sort(stream(case.root, "anchors", r).choice(data.n, SCORED_POINTS, replace=False))
+        leave_one = ()
+    settings: dict[str, Any] = {"seed": case.root, "n_jobs": n_jobs, "rows": anchors, "leave_one": leave_one}
+    return views_for(tasks, data, maps, **settings) if maps else {}
 
 
 def _values(
-    case: RerunInput, embedded: _Embedded, tasks: Sequence[MeasureTask], n_jobs: int | None
+    case: RerunInput, embedded: EmbeddedSettings, tasks: Sequence[MeasureTask], n_jobs: int | None
 ) -> tuple[FloatArray, dict[tuple[int, int], list[Note]], set[str]]:
     """Return the values (measures, settings, replicates), why values are missing, and the settings that are the data.
 
@@ -431,28 +494,25 @@ def _values(
     undefined: dict[tuple[int, int], list[Note]] = {}
     reference = set(settings)
     for r, replicate in enumerate(replace(embedded.over, settings={}).keys(R)):
-        part_data = _data_at(case.data, embedded.over.points(case.root, case.data.n, replicate))
+        part_data = embedded.data_of(case, replicate)
         maps = {key: Ys[r] for key, Ys in embedded.embeddings.items()}
         maps = {key: Y for key, Y in maps.items() if Y is not None}
         reference -= {*maps} - {*data_among(part_data, maps)}
-        anchors = None
-        if part_data.n > MAX_ALL_POINTS:
-            anchors = np.sort(stream(case.root, "anchors", r).choice(part_data.n, SCORED_POINTS, replace=False))
-        views = views_for(tasks, part_data, maps, seed=case.root, n_jobs=n_jobs, rows=anchors) if maps else {}
+        views = views_of_maps(case, tasks, part_data, maps, r, n_jobs)
         for h, name in enumerate(settings):
-            for t, task in enumerate(tasks) if name in views else ():
-                try:
-                    values[t, h, r] = answer(task.function, view_for_measure(task, views[name]), task.parameters).value
-                except DrevalError as error:
-                    undefined.setdefault((t, h), []).append(note_from_error(error))
-                if math.isnan(values[t, h, r]) and (t, h) not in undefined:
-                    undefined[t, h] = [note("inference.no_value", embeddings=())]
+            for t, value in enumerate(task_values(views[name], tasks) if name in views else ()):
+                if isinstance(value, Note):
+                    undefined.setdefault((t, h), []).append(value)
+                elif math.isnan(value):
+                    undefined.setdefault((t, h), [note("inference.no_value", embeddings=())])
+                else:
+                    values[t, h, r] = value
     return values, undefined, reference
 
 
 def _notes(
     case: RerunInput,
-    embedded: _Embedded,
+    embedded: EmbeddedSettings,
     tasks: Sequence[MeasureTask],
     values: FloatArray,
     data_at: Sequence[int],
@@ -462,13 +522,15 @@ def _notes(
     data, R, size = case.data, values.shape[2], _size(embedded.kind, case.data)
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.same_seeds")] if embedded.equal_seeds else []
-    if embedded.kind == "halves" and data.groups is not None:
+    if embedded.splits is not None:
+        notes += [note("sweep.splits"), *embedded.splits.notes()]
+    elif embedded.kind == "halves" and data.groups is not None:
         notes.append(note("sweep.halved_groups", groups=groups_parameter(data)["groups"]))
     else:
         notes.append(note("sweep.seeds") if embedded.kind == "seeds" else note("sweep.halves", half=size))
     measures_by_count: dict[int, list[str]] = {}  # number of compared settings -> measures
     for t, task in enumerate(tasks):
-        measures_by_count.setdefault(len(_compared_settings(values[t], data_at)), []).append(task.name)
+        measures_by_count.setdefault(len(compared_settings(values[t], data_at)), []).append(task.name)
     for count, names in measures_by_count.items():
         scope = ", ".join(names) * (len(measures_by_count) > 1)
         notes += [note.with_scope(scope) for note in _few_replicates(R, count, 1 - level)]
@@ -503,7 +565,7 @@ def _few_replicates(R: int, settings: int, alpha: float) -> list[Note]:
     return [note("sweep.few", replicates=R, settings=settings, needed=needed, **values)]
 
 
-def _tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:
+def plan_tasks(measures: Any, n_neighbors: Any, size: int, data: Data) -> list[MeasureTask]:
     """Return the requested measures at each number of neighbors; raise if one does not say which value is better."""
     requested = measures
     if not isinstance(measures, str) and isinstance(measures, Sequence):
@@ -541,12 +603,12 @@ def _data_at(data: Data, rows: IntArray | None) -> Data:
     return replace(data, table=take(data.X, rows, data.metric), latent=latent, ids=None, **vectors)
 
 
-def _compared_settings(values: FloatArray, reference: Sequence[int]) -> list[int]:
+def compared_settings(values: FloatArray, reference: Sequence[int]) -> list[int]:
     """Return the settings that are compared: with a value in every replicate, and embeddings that are not the data."""
     return [h for h in range(len(values)) if np.isfinite(values[h]).all() and h not in reference]
 
 
-def _setting_rows(
+def setting_rows(
     task: MeasureTask,
     values: FloatArray,
     share: float,
@@ -567,7 +629,7 @@ def _setting_rows(
     """
     R = values.shape[1]
     sign = 1.0 if task.card.direction == "higher" else -1.0
-    compared = _compared_settings(values, reference)
+    compared = compared_settings(values, reference)
     rows: list[dict[str, Any]] = []
     for h, (setting_values, reasons) in enumerate(zip(values, failures, strict=True)):
         finite = setting_values[np.isfinite(setting_values)]

@@ -57,7 +57,7 @@ def test_an_option_has_type_default_and_sentence() -> None:
     assert vars(options) == {"n_replicates": 5, "over": "halves", "n_neighbors": [5, 10], "alpha": 0.05}
     helped = {action.dest: action.help for action in parser._actions}
     assert helped["n_replicates"] == "number R of replicates, at least 3 (5)"
-    assert helped["over"] == "the replicates; one of: auto, seeds, halves (auto)"
+    assert helped["over"] == "the replicates; one of: auto, seeds, halves, split_measurements (auto)"
     assert helped["alpha"] == "level (0.05)"
 
 

@@ -621,7 +621,7 @@ def scores_of_tsne(entries: Entries) -> None:
 
 @scenario()
 def local_stretch(entries: Entries) -> None:
-    """Local distortion of maps, with broken edges, by another metric; similarity of two representations."""
+    """Local distortion of maps, with broken edges, by another metric; similarity; held-out fidelity and clusters."""
     X = clusters(90)
     for name, Y in embeddings_of(X).items():
         record = dreval.local_distortion(X, Y, n_neighbors=12)
@@ -642,6 +642,14 @@ def local_stretch(entries: Entries) -> None:
     entries.record(points, "out_of_sample")
     approximate = kneighbors_graph(X.round(), 6, mode="distance")
     entries.record(dreval.graph_recall(approximate, X, anchors=40, random_state=0), "graph_recall")
+    splits: dict[str, Any] = {"sigma": 0.5, "n_splits": 3, "n_resamples": 19, "random_state": 0, "progress": False}
+    fidelity = dreval.held_out_fidelity(X, lambda X, d: X[:, :d], "gaussian", **splits)
+    columns = ["held_out", "se", "se_points", "train", "optimism", "optimism_se", "usual", "chance", "p_value"]
+    entries.frame(["held_out_fidelity", "tidy"], fidelity.tidy()[["measure", *columns]], ["measure"])
+    entries.columns(["held_out_fidelity", "values"], fidelity.values[["train", "held_out"]])
+    entries.notes(["held_out_fidelity"], fidelity.notes)
+    gap = fidelity.test_clusters(2, n_resamples=39).tidy().drop(columns=["first", "second"])
+    entries.frame(["test_clusters"], gap)
 
 
 @scenario()

@@ -23,6 +23,7 @@ from dreval.records.base import Record
 from dreval.records.class_distances import ClassDistances
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
+from dreval.records.held_out import ClusterTest, HeldOutFidelity, held_out_frame
 from dreval.records.importance import ColumnImportance
 from dreval.records.misplaced import MisplacedPoints
 from dreval.records.notes import note
@@ -33,6 +34,7 @@ from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import Sweep, sweep_frame
 from dreval.records.tests import Certificate, IndependenceTest, NoiseTest, ResidualTest, Sensitivity
 from dreval.report.documents import classes_and_points as classes
+from dreval.report.documents import held_out as held
 from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
 from dreval.report.documents.tests import noise_finding
 from dreval.report.findings import Finding, findings_text, phrases
@@ -234,6 +236,44 @@ def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> Re
     recipe = {"n": 12, "random_state": 0, "parameters": parameters, "call": ""}
     neighbors = {name: moved if name == "B" else lists for name in names}
     return RepresentationSimilarity(similarity_table(rows), maxima, curve, names, names, neighbors, recipe=recipe)
+
+
+def held_out(*means: float, se: float = 0.02, p: float = 0.01, optimism: float = 0.1) -> HeldOutFidelity:
+    """Return settings with these held-out values, of which those within .05 of the best are in its best set.
+
+    The first two settings are in the usual best set; each optimism has the standard error .03.
+    """
+    settings = [{"size": i + 1} for i in range(len(means))] if len(means) > 1 else [{}]
+    rows = []
+    for i, mean in enumerate(means):
+        row = {"measure": "r_nx_auc", "parameters": "", "held_out": mean, "se": se, "conf_low": mean - 0.05}
+        row |= {"conf_high": mean + 0.05, "conf_level": 0.95, "se_points": 0.04, "train": mean + optimism}
+        row |= {"optimism": optimism, "optimism_se": 0.03, "optimism_se_points": 0.03, "usual": 0.6, "chance": 0.04}
+        row |= {"p_value": p, "in_best_set": mean >= max(means) - 0.05, "p_best": 0.5, "in_population_set": True}
+        rows.append(row | {"in_usual_set": i < 2, "n_splits": 7, "note": ""})
+    parameters = {"alpha": 0.05, "kind": "columns", "fraction": 0.5, "n_splits": 7, "n_resamples": 99}
+    recipe = {"source": "m", "n": 40, "p": 4, "parameters": parameters, "random_state": 0}
+    fields = {"table": held_out_frame(rows, settings), "settings": tuple(settings), "recipe": recipe}
+    return HeldOutFidelity("held_out_fidelity", "Held-out fidelity", "H", means[0], **fields)
+
+
+def clustered(*pairs: tuple[float, float]) -> ClusterTest:
+    """Return a test of clusters with these p-values of a difference and of a gap; 3 of 5 columns differ."""
+    row = {"n_first": 20, "n_second": 20, "column": 1, "statistic": 3.0, "n_columns": 3, "dip": 0.1, "n_dip": 40}
+    rows = [
+        {
+            **row,
+            "first": "0",
+            "second": str(i + 1),
+            "p_value": p,
+            "p_adjusted": p,
+            "dip_p_value": d,
+            "dip_p_adjusted": d,
+        }
+        for i, (p, d) in enumerate(pairs)
+    ]
+    columns = pd.DataFrame({"first": ["0"] * 5, "second": ["1"] * 5, "column": range(5)})
+    return ClusterTest(pd.DataFrame(rows), columns, np.zeros(40, np.int64), X[:, :2], 0.05)
 
 
 def dimension(se: float) -> IntrinsicDimension:
@@ -452,6 +492,27 @@ CASES: dict[str, Case] = {
     ),
     "wrong places": (lambda: classes.misplaced_findings(wrong_places(3, 2, 0.2)), [3, 40, 0.77, 2, 9, 0.2]),
     "no wrong place": (lambda: classes.misplaced_findings(wrong_places(0)), [40, 0.77]),
+    "held out": (lambda: held.held_out_findings(held_out(0.31)), [0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01]),
+    "held out, one value": (
+        lambda: held.held_out_findings(held_out(0.31, se=0.0, optimism=0.02)), [0.31, 0.33, 0.02, 0.04, 0.01],
+    ),
+    "held out, chance": (
+        lambda: held.held_out_findings(held_out(0.31, p=0.4)), [0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.4],
+    ),
+    "held out, settings": (
+        lambda: held.held_out_findings(held_out(0.2, 0.31, 0.29)),
+        [2, 3, 0.31, 1, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
+    ),
+    "held out, the same set": (
+        lambda: held.held_out_findings(held_out(0.31, 0.29, 0.2)), [1, 2, 0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
+    ),
+    "nothing held out": (lambda: held.held_out_findings(held_out(math.nan)), []),
+    "clusters": (lambda: held.cluster_findings(clustered((0.01, 0.02))), [0, 1, 0.01, 3, 5, 0.02]),
+    "no clusters": (lambda: held.cluster_findings(clustered((0.3, 0.4))), [0, 1, 0.3, 0.4]),
+    "clusters without a test": (lambda: held.cluster_findings(clustered((0.3, math.nan))), [0, 1, 0.3]),
+    "pairs of clusters": (
+        lambda: held.cluster_findings(clustered((0.01, 0.02), (0.03, 0.3), (0.2, math.nan))), [2, 3, 1],
+    ),
     "few replicates": (lambda: sweep.sweep_limits(swept((0.9, 0.8), (1.0, 0.5), 3)), [3, 5]),
 }  # fmt: skip
 

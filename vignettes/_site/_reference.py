@@ -44,6 +44,8 @@ RECORDS = (
     "dreval.records.sweep.Sweep",
     "dreval.records.out_of_sample.OutOfSample",
     "dreval.records.similarity.RepresentationSimilarity",
+    "dreval.records.held_out.HeldOutFidelity",
+    "dreval.records.held_out.ClusterTest",
     "dreval.datasets._dataset.Dataset",
     "dreval.measures.core.Recommendation",
 )
@@ -61,7 +63,8 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     "Reliability": (
         {},
         (
-            "representation_similarity sweep local_distortion column_importance graph_recall singularity_score "
+            "representation_similarity sweep split_measurements local_distortion column_importance graph_recall "
+            "singularity_score "
             "perturbation_score perplexity_curve list_analyses"
         ),
     ),

@@ -38,6 +38,7 @@ from dreval.report.documents.evaluation_curves import MAX_FAMILIES, size_parts
 from dreval.report.documents.evaluation_maps import map_parts, mapped_values
 from dreval.report.documents.evaluation_measures import measure_table_parts
 from dreval.report.documents.evaluation_notes import printed_notes
+from dreval.report.documents.held_out import held_out_parts
 from dreval.report.documents.out_of_sample import new_points_lines, new_points_tables
 from dreval.report.documents.pairs import Lead, difference_parts, difference_rows, difference_text
 from dreval.report.documents.tests import TestGroup, method_measures_table, rejection_text, test_groups, test_page_table
@@ -112,6 +113,7 @@ def _page_sections(results: Results, view: ResultView) -> Iterator[Section]:
     yield Section(
         "Is the method consistent?", [Paragraph(method_note, "lead"), methods] if methods else [], "methods", "Methods"
     )
+    yield Section("Is the fidelity real, or fit to noise?", list(held_out_parts(results)), "held-out", "Held out")
     n_histograms = 0
     for group in test_groups(view):
         parts = _test_parts(results, group, MAX_HISTOGRAMS - n_histograms)
@@ -386,6 +388,7 @@ def _text_sections(results: Results, view: ResultView, folder: FigureFolder) -> 
         differ += pair_tables(view.comparison)
     yield Section("Is one better than another?", differ)
     yield Section("Are new points where they belong?", list(_new_points_text(results, folder)))
+    yield Section("Is the fidelity real, or fit to noise?", list(held_out_parts(results)))
     test_text = [Paragraph(rejection_text(view, view.tests))] if tests else []
     yield Section("Do the maps depend on what is known?", [*test_text, *tests])
     distances = [("shepard", "")] if results._shepard else []

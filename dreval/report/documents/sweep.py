@@ -83,7 +83,7 @@ def sweep_answers(sweep: Sweep) -> list[list[Finding]]:
 
 def replicates_text(sweep: Sweep) -> str:
     """Return the number of replicates, as "5 halves"."""
-    return f"{sweep.recipe['parameters']['n_replicates']} {sweep.over}"
+    return f"{sweep.recipe['parameters']['n_replicates']} {sweep.replicates}"
 
 
 def sweep_notes(sweep: Sweep, full: bool) -> list[Note | str]:
@@ -326,6 +326,9 @@ def _sweep_cautions(sweep: Sweep) -> Iterator[TermEntry]:
     yield TermEntry("“The best setting has this value.”", reason)
     if sweep.over == "seeds":
         yield TermEntry("“Other points have the same best set.”", "Only seeds differed: it refers to these points.")
+    elif sweep.over == "split_measurements":
+        reason = "All splits divide the measurements of the same points: it refers to these."
+        yield TermEntry("“Other points have the same best set.”", reason)
     else:
         reason = "The best sets refer to n / 2 points, as in the halves; with more points another setting may be best."
         yield TermEntry("“The best setting is best for all points.”", reason)

@@ -317,7 +317,7 @@ def _sweep_title(rows: Any) -> str:
 def _finish_sweep(ax: Axes, sweep: Sweep, horizontal: bool) -> None:
     """Add the title, the grid, the scale of values, and the legend."""
     count, level = sweep.recipe["parameters"]["n_replicates"], f"{100 * (1 - sweep.alpha):g} %"
-    title = f"{sweep.recipe['source']}: means of {count} {sweep.over}, {level} intervals"
+    title = f"{sweep.recipe['source']}: means of {count} {sweep.replicates}, {level} intervals"
     ax.set_title(title, loc="left", fontsize=9, color=LIGHT["ink"], pad=20)
     ax.grid(axis="x" if horizontal else "y", color=LIGHT["rule"], linewidth=0.7)
     (ax.xaxis if horizontal else ax.yaxis).set_major_locator(MaxNLocator(5))
@@ -404,7 +404,7 @@ def _sweep_cells(sweep: Sweep, rows: Any) -> Figure:
     ax.spines[:].set_visible(False)
     count, unjudged = sweep.recipe["parameters"]["n_replicates"], "; ? not evaluated" if SWEEP_KINDS[2] in kinds else ""
     shade = " to ".join(scale.meanings)
-    title = f"{_sweep_title(rows)}\n{sweep.recipe['source']}: means of {count} {sweep.over}; framed: best set"
+    title = f"{_sweep_title(rows)}\n{sweep.recipe['source']}: means of {count} {sweep.replicates}; framed: best set"
     title += f"\nshade: {shade} (orange to blue)"
     ax.set_title(f"{title}{unjudged}", loc="left", fontsize=9, color=LIGHT["ink"], pad=8)
     return figure

@@ -14,7 +14,7 @@ from scipy import stats
 import dreval
 from dreval.inference.best_set import best_set
 from dreval.registry import MEASURES
-from dreval.study.sweep import _setting_rows, _tasks
+from dreval.study.sweep import plan_tasks, setting_rows
 
 pytestmark = pytest.mark.calibration
 
@@ -30,14 +30,14 @@ def least(runs: int) -> float:
 def task():
     """Return the task of a measure whose bounds do not cut the intervals."""
     data = dreval.study.sweep.open_case(np.eye(20)[:, :4], "pca", None, None, 0).data
-    (sweep_task,) = _tasks("r_nx_auc", "auto", 20, data)
+    (sweep_task,) = plan_tasks("r_nx_auc", "auto", 20, data)
     assert MEASURES.card("r_nx_auc").direction == "higher"
     return sweep_task
 
 
 def first_in_best_set(task, values, share):
     """Return whether the first of equal settings is in the best set."""
-    rows = _setting_rows(task, values, share, 1 - ALPHA, [[] for _ in values])
+    rows = setting_rows(task, values, share, 1 - ALPHA, [[] for _ in values])
     return bool(rows[0]["in_best_set"])
 
 
@@ -126,7 +126,7 @@ def test_halves_cover_the_population(task, R, n_simulations):
         points = rng.normal(size=(2, n)) + rng.normal(size=n)
         halves = np.array([rng.permutation(n)[: n // 2] for _ in range(R)])
         values = points[:, halves].mean(axis=2)
-        row = _setting_rows(task, values, 1 + 1 / R, 1 - ALPHA, [[], []])[0]
+        row = setting_rows(task, values, 1 + 1 / R, 1 - ALPHA, [[], []])[0]
         counts["set"] += bool(row["in_best_set"])
         counts["interval"] += row["conf_low"] <= 0 <= row["conf_high"]
         far = abs(values[0].mean()) / values[0].std(ddof=1)

@@ -1,0 +1,394 @@
+"""Held-out fidelity: values by hand, standard errors, best sets, chance, notes, journal, clusters, print and figure."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import numpy as np
+import pandas as pd
+import pytest
+from figure_reading import cut_off, overlapping
+from method_runs import counting
+from numpy.testing import assert_allclose
+
+import dreval
+from dreval.errors import InputError, UndefinedMeasure
+from dreval.inference.splitting import MeasurementSplits
+
+GRID = {"n_neighbors": [5, 20]}
+
+
+def signal(n: int = 60, p: int = 16, noise: float = 1.0, seed: int = 0) -> np.ndarray:
+    """Return two latent variables in p columns, with Gaussian noise."""
+    rng = np.random.default_rng(seed)
+    return rng.normal(size=(n, 2)) @ rng.normal(size=(2, p)) + noise * rng.normal(size=(n, p))
+
+
+@pytest.fixture(scope="module")
+def swept():
+    return dreval.held_out_fidelity(
+        signal(), "isomap", "gaussian", sigma=1.0, param_grid=GRID, n_splits=4, n_resamples=19, random_state=5
+    )
+
+
+def test_values_are_those_of_the_parts(swept):
+    """Each value is the plain measure of the embedding of the first part, on the first and on the second part."""
+    values = swept.values.set_index(["setting", "split"])
+    for split in range(4):
+        parts = dreval.split_measurements(signal(), "gaussian", sigma=1.0, split=split, random_state=5)
+        for setting, k in enumerate(GRID["n_neighbors"]):
+            Y = dreval.embed(2 * parts.first, "isomap", n_neighbors=k).coordinates
+            assert_allclose(np.abs(Y), np.abs(swept.maps[str(setting)][split]), atol=1e-8)
+            row = values.loc[(setting, split)]
+            assert row["train"] == pytest.approx(dreval.r_nx_auc(2 * parts.first, Y))
+            assert row["held_out"] == pytest.approx(dreval.r_nx_auc(2 * parts.second, Y))
+
+
+def test_the_table_sums_up_the_splits(swept):
+    """Means, standard errors over splits and over points, optimism, and the usual value."""
+    table = swept.tidy()
+    for setting, row in table.iterrows():
+        values = swept.values[swept.values["setting"] == setting]
+        held, gaps = values["held_out"], values["train"] - values["held_out"]
+        assert row["held_out"] == pytest.approx(held.mean())
+        assert row["se"] == pytest.approx(held.std() / 2)
+        assert row["optimism"] == pytest.approx(gaps.mean())
+        assert row["optimism_se"] == pytest.approx(gaps.std() / 2)
+        assert row["usual"] == pytest.approx(
+            dreval.r_nx_auc(signal(), dreval.embed(signal(), "isomap", n_neighbors=row["n_neighbors"]).coordinates)
+        )
+        if setting:
+            continue
+        left_out = np.zeros(60)
+        for split in range(4):
+            parts = dreval.split_measurements(signal(), "gaussian", sigma=1.0, split=split, random_state=5)
+            Y = swept.maps[str(setting)][split]
+            left_out += [dreval.r_nx_auc(np.delete(parts.second, i, 0), np.delete(Y, i, 0)) / 4 for i in range(60)]
+        assert row["se_points"] == pytest.approx(np.sqrt(59 * left_out.var()), rel=1e-6)
+    best = int(table["held_out"].argmax())
+    assert float(swept) == table["held_out"][best]
+    assert swept.parts["optimism"] == table["optimism"][best]
+
+
+def test_the_best_set_is_that_of_paired_splits(swept):
+    """Two settings: the worse one is tested by a paired t over splits."""
+    values = swept.values.pivot(index="split", columns="setting", values="held_out").to_numpy()
+    means = values.mean(axis=0)
+    worse = int(means.argmin())
+    from scipy.stats import ttest_rel
+
+    p = ttest_rel(values[:, 1 - worse], values[:, worse], alternative="greater").pvalue
+    assert swept.tidy()["p_best"][worse] == pytest.approx(p, rel=1e-6)
+    assert swept.tidy()["in_best_set"][worse] == (p > 0.05)
+    assert swept.best_set()[0] == {"n_neighbors": GRID["n_neighbors"][1 - worse]}
+
+
+def test_noise_is_at_chance_and_its_whole_fidelity_is_optimism():
+    X = np.random.default_rng(1).normal(size=(80, 30))
+    record = dreval.held_out_fidelity(X, "pca", n_splits=5, random_state=0)
+    row = record.tidy().iloc[0]
+    assert abs(row["held_out"]) < 0.06 < row["train"]
+    assert row["p_value"] > 0.01
+    assert row["optimism"] > 5 * row["optimism_se"]
+    clear = dreval.held_out_fidelity(signal(noise=0.3), "pca", n_splits=5, random_state=0)
+    assert clear.tidy()["p_value"][0] == 0.01
+    assert "is better than chance level" in str(clear)
+
+
+def test_a_second_measurement_has_one_split():
+    """All splits are equal, which a note says; there is no standard error over splits."""
+    X, second = signal(seed=2), signal(seed=2) + 0.1
+    record = dreval.held_out_fidelity(X, "pca", "replicate", second=second, n_splits=3, n_resamples=0, random_state=0)
+    row = record.tidy().iloc[0]
+    assert row["held_out"] == pytest.approx(row["train"])
+    assert row["se"] == 0
+    assert {"held_out.same", "split.replicate"} <= {note.code for note in record.notes}
+    assert np.isnan(row["p_value"])
+
+
+def test_optimism_only_at_equal_noise():
+    record = dreval.held_out_fidelity(
+        signal(), "pca", "gaussian", sigma=1.0, fraction=0.7, n_splits=3, n_resamples=0, random_state=0
+    )
+    assert np.isnan(record.parts["optimism"])
+    assert "held_out.fraction" in {note.code for note in record.notes}
+    assert "optimism" not in str(record).split("\n\n")[0]
+
+
+def test_notes_on_columns():
+    """Halves of columns, near-duplicates, and counts that could be divided themselves are named."""
+    X = np.random.default_rng(0).poisson(6.0, (60, 12))
+    X[:, 1] = X[:, 0]
+    record = dreval.held_out_fidelity(X, "pca", n_splits=3, n_resamples=0, random_state=0)
+    codes = {note.code for note in record.notes}
+    assert {"split.columns", "split.duplicates", "split.counts", "split.few_columns"} <= codes
+    real = dreval.held_out_fidelity(signal(p=40), "pca", n_splits=3, n_resamples=0, random_state=0)
+    assert not {"split.duplicates", "split.counts", "split.few_columns"} & {note.code for note in real.notes}
+
+
+def test_refusals():
+    X = np.random.default_rng(0).poisson(np.linspace(1, 20, 40)[:, None], (40, 6))
+    with pytest.raises(InputError, match="rows of equal totals"):
+        dreval.held_out_fidelity(X, "pca", "poisson", random_state=0)
+    with pytest.raises(UndefinedMeasure, match="must be able to embed other data"):
+        dreval.held_out_fidelity(signal(), signal()[:, :2])
+    with pytest.raises(UndefinedMeasure, match="must not be 'precomputed'"):
+        dreval.held_out_fidelity(np.ones((9, 9)) - np.eye(9), lambda X, d: X[:, :d], metric="precomputed")
+    with pytest.raises(InputError, match="n_splits"):
+        dreval.held_out_fidelity(signal(), "pca", n_splits=2)
+    with pytest.raises(InputError, match="prepare"):
+        dreval.held_out_fidelity(signal(), "pca", prepare=lambda X: X[:5], random_state=0)
+
+
+def test_a_journal_continues_what_was_interrupted_and_jobs_change_nothing(tmp_path):
+    """Each run happens once; runs on all measurements serve other splits, too; two processes give the same numbers."""
+    settings = {"n_splits": 3, "n_resamples": 0, "random_state": 3}
+    log, journal = tmp_path / "log", tmp_path / "a.journal"
+    method = partial(counting, log=str(log), stop=3)
+    with pytest.raises(KeyboardInterrupt):
+        dreval.held_out_fidelity(signal(), method, journal=journal, **settings)
+    first = dreval.held_out_fidelity(signal(), method, journal=journal, **settings)
+    assert len(log.read_text()) == 1 + 3 + 1  # the interrupted run, three splits, and all measurements
+    repeated = dreval.held_out_fidelity(signal(), method, journal=journal, **settings)
+    assert len(log.read_text()) == 5
+    pd.testing.assert_frame_equal(first.tidy(), repeated.tidy())
+    other = dreval.held_out_fidelity(signal(), method, "gaussian", sigma=1.0, journal=journal, **settings)
+    assert len(log.read_text()) == 8
+    assert float(other) != float(first)
+    parallel = dreval.held_out_fidelity(signal(), "pca", n_jobs=2, **settings)
+    pd.testing.assert_frame_equal(parallel.tidy(), dreval.held_out_fidelity(signal(), "pca", **settings).tidy())
+
+
+def test_a_failed_split_is_named_and_not_compared():
+    """A method that fails for some parts has a value from the others, and its note has the reason."""
+    calls = []
+
+    def method(X, n_components):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("no convergence")
+        return X[:, :n_components]
+
+    record = dreval.held_out_fidelity(signal(), method, n_splits=4, n_resamples=0, random_state=0)
+    row = record.tidy().iloc[0]
+    assert row["n_splits"] == 3
+    assert "no convergence" in row["note"]
+    assert np.isfinite(row["held_out"])
+
+
+def test_sweeps_over_splits_have_the_held_out_values():
+    options = {"param_grid": GRID, "random_state": 5}
+    swept = dreval.sweep(
+        signal(),
+        "isomap",
+        over="split_measurements",
+        split={"kind": "gaussian", "sigma": 1.0},
+        n_replicates=4,
+        **options,
+    )
+    record = dreval.held_out_fidelity(
+        signal(), "isomap", "gaussian", sigma=1.0, n_splits=4, n_resamples=0, **options
+    ).tidy()
+    assert_allclose(swept.table["mean"], record["held_out"])
+    assert_allclose(swept.table["p_value"], record["p_best"])
+    assert "4 splits" in str(swept.summary(full=True))
+    with pytest.raises(InputError, match="over='split_measurements'"):
+        dreval.sweep(signal(), "isomap", split={"kind": "poisson"}, **options)
+
+
+def test_an_evaluation_compares_methods_by_it():
+    """The row has the value, the interval over points, and the parts; the page has both best sets."""
+    X = signal(n=80)
+    results = dreval.Evaluation(X, {"pca": "pca", "first": lambda X, d: X[:, :d]}, random_state=0).run(
+        ["r_nx_auc", "held_out_fidelity"], tests=None, options={"held_out_fidelity": {"n_splits": 3}}
+    )
+    row = results.table.query("measure == 'held_out_fidelity' and embedding == 'pca'").iloc[0]
+    alone = dreval.held_out_fidelity(X, "pca", n_splits=3, random_state=0, n_components=2)
+    assert row["value"] == float(alone)
+    assert row["se"] == pytest.approx(alone.parts["se_points"])
+    ranked = results.ranking("held_out_fidelity").set_index("embedding")["in_best_set"]
+    assert ranked["pca"]
+    assert not ranked["first"]
+    page = str(results.summary(full=True).as_markdown())
+    assert "Held-out fidelity" in page
+
+
+def test_print_and_figure(swept):
+    """The first words answer, lines fit the terminal, and no text of the figure is cut off."""
+    text = str(swept)
+    assert text.startswith("Held out, n_neighbors = ")
+    assert max(map(len, text.splitlines())) <= 80
+    assert "for these data" in text
+    figure = swept.plot()
+    assert not cut_off(figure)
+    assert not overlapping(figure)
+
+
+# Clusters.
+
+
+def clusters_of(X: np.ndarray, sigma: float = 1.0, seed: int = 0, **options):
+    """Return the test of two clusters by k-means on the map of principal components."""
+    record = dreval.held_out_fidelity(X, "pca", "gaussian", sigma=sigma, n_splits=3, n_resamples=0, random_state=seed)
+    return record.test_clusters(options.pop("rule", 2), **{"n_resamples": 99, **options})
+
+
+def test_p_is_that_of_the_largest_t_over_columns():
+    """The statistics are those of scipy, and p is counted over plain permutations."""
+    from scipy.stats import ttest_ind
+
+    from dreval.inference.permutation import draw_permutations
+
+    X = signal(n=40, p=6)
+    result = clusters_of(X)
+    second = MeasurementSplits.of(X, "gaussian", 0.5, {"sigma": 1.0}, 0).prepared(0)[1]
+    first = result.clusters == 0
+    t = ttest_ind(second[first], second[~first]).statistic
+    assert_allclose(result.columns["statistic"], t)
+    assert_allclose(result.columns["difference"], second[first].mean(axis=0) - second[~first].mean(axis=0))
+    orders = draw_permutations(40, 99, 0, "clusters", 0, 1)
+    largest = [np.abs(ttest_ind(second[first[o]], second[~first[o]]).statistic).max() for o in orders]
+    expected = (1 + np.sum(np.array(largest)[:, None] >= np.abs(t) * (1 - 1e-9), axis=0)) / 100
+    assert_allclose(result.columns["p_adjusted"], expected)
+    assert result.tidy()["p_value"][0] == expected.min()
+
+
+def test_noise_has_no_clusters_and_separate_clouds_have_a_gap():
+    noise = clusters_of(np.random.default_rng(0).normal(size=(80, 20))).tidy().iloc[0]
+    assert noise["p_value"] > 0.05
+    assert noise["dip_p_value"] > 0.05
+    apart = np.random.default_rng(0).normal(size=(80, 20)) + 3.0 * (np.arange(80)[:, None] < 40)
+    result = clusters_of(apart)
+    row = result.tidy().iloc[0]
+    assert row["p_value"] == row["dip_p_value"] == 0.01
+    assert "There is a gap between them" in str(result)
+    gradient = np.random.default_rng(0).normal(size=(80, 20)) + 2.0 * np.random.default_rng(1).normal(size=(80, 1))
+    row = clusters_of(gradient).tidy().iloc[0]
+    assert row["p_value"] == 0.01
+    assert row["dip_p_value"] > 0.05
+
+
+def test_pairs_are_adjusted_by_holm_and_ends_of_a_gradient_have_no_gap():
+    """Three pieces of one long cloud: the middle one lies between the others."""
+    rng = np.random.default_rng(2)
+    X = rng.normal(size=(300, 10)) + 4.0 * rng.normal(size=(300, 1))
+    result = clusters_of(X, rule=lambda Y: np.digitize(Y[:, 0], np.quantile(Y[:, 0], [1 / 3, 2 / 3])))
+    table = result.tidy()
+    assert len(table) == 3
+    assert (table["p_adjusted"] >= table["p_value"]).all()
+    assert (table["dip_p_adjusted"] > 0.05).all()
+    assert (table["n_dip"] >= 100).all()
+    assert table["p_adjusted"].max() == pytest.approx(0.03)
+
+
+def test_rules_give_names_and_leave_points_out():
+    X = signal(n=40)
+    result = clusters_of(X, rule=lambda Y: np.where(Y[:, 0] > 0, "right", np.where(Y[:, 1] > 0, "left", None)))
+    assert set(result.tidy().loc[0, ["first", "second"]]) == {"left", "right"}
+    assert (result.clusters == -1).any()
+    assert list(result.augment()) == ["y1", "y2", "cluster"]
+    for rule in (lambda Y: Y[:3, 0], lambda Y: np.zeros(len(Y)), 1, lambda Y: np.arange(len(Y))):
+        with pytest.raises(InputError, match="rule"):
+            clusters_of(X, rule=rule)
+
+
+def test_halves_of_columns_find_the_line_at_other_points():
+    X = np.random.default_rng(0).normal(size=(120, 20)) + 3.0 * (np.arange(120)[:, None] < 60)
+    record = dreval.held_out_fidelity(X, "pca", n_splits=3, n_resamples=0, random_state=0)
+    row = record.test_clusters(2, n_resamples=99).tidy().iloc[0]
+    assert row["dip_p_value"] == 0.01
+    assert row["n_dip"] == 60
+    assert row["column"] in dreval.split_measurements(X, random_state=0).second_columns
+
+
+def test_the_dip_is_the_distance_from_unimodal():
+    """Values of ``dipstat`` of the Python package diptest 0.12.0, which equals it for 4000 random samples, too.
+
+    The samples had 3 to 79 normal, uniform, exponential and bimodal points; the largest difference was below 1e-12.
+    """
+    from dreval.geometry._loops.dip import dip
+
+    assert dip(np.array([1.0, 2.0, 3.0, 4.0])) == pytest.approx(1 / 8)  # the smallest, 1 / (2 n)
+    assert dip(np.array([0.0, 0.1, 0.2, 5.0, 5.1, 5.2])) == pytest.approx(0.24, abs=1e-12)
+    x = np.sort(np.random.default_rng(0).random(50))
+    assert dip(x) == pytest.approx(0.04070490854544917, abs=1e-12)
+    assert dip(-x[::-1].copy()) == pytest.approx(dip(x))
+
+
+# Tools outside Python, and the shell.
+
+
+def run_tool(folder) -> None:
+    """Return the first columns of every input of a protocol, as a tool outside Python would."""
+    for task in pd.read_csv(folder / "tasks.csv").itertuples():
+        X = pd.read_csv(folder / task.input, index_col="id")
+        (folder / "returned").mkdir(exist_ok=True)
+        X.iloc[:, : task.n_components].to_csv(folder / task.output)
+
+
+@pytest.mark.parametrize("named", [False, True])
+def test_a_tool_outside_python_has_the_number_of_the_same_function(tmp_path, named):
+    """First parts are exported and found by their numbers; other splits and folders without splits are refused."""
+    X = signal(n=40, p=12)
+    table = pd.DataFrame(X, columns=[f"gene{j}" for j in range(12)]) if named else X
+    protocol = dreval.Protocol(table, n_transformations=0, n_replicates=0, splits=3, random_state=5)
+    folder = tmp_path / "tool"
+    status = protocol.export(folder)
+    assert status.table["task"].tolist()[-3:] == ["split-1", "split-2", "split-3"]
+    run_tool(folder)
+    source = dreval.Protocol.collect(folder)
+    recorded = dreval.held_out_fidelity(source.data, source)
+    expected = dreval.held_out_fidelity(X, lambda X, d: X[:, :d], n_splits=3, random_state=5)
+    assert float(recorded) == float(expected)
+    assert recorded.recipe["parameters"]["n_splits"] == 3
+    with pytest.raises(dreval.errors.MethodFailed, match="were not exported"):
+        dreval.held_out_fidelity(source.data, source, "gaussian", sigma=1.0)
+    plain = tmp_path / "plain"
+    dreval.Protocol(X, n_transformations=0, n_replicates=0, random_state=5).export(plain)
+    run_tool(plain)
+    source = dreval.Protocol.collect(plain)
+    with pytest.raises(UndefinedMeasure, match="splits=10"):
+        dreval.held_out_fidelity(source.data, source)
+
+
+def test_a_protocol_prepares_the_parts(tmp_path):
+    counts = np.random.default_rng(0).poisson(6.0, (40, 10))
+    split = {"kind": "poisson", "prepare": np.sqrt}
+    protocol = dreval.Protocol(counts, n_transformations=0, n_replicates=0, splits=3, split=split, random_state=5)
+    protocol.export(tmp_path / "tool")
+    run_tool(tmp_path / "tool")
+    source = dreval.Protocol.collect(tmp_path / "tool")
+    recorded = dreval.held_out_fidelity(source.data, source, "poisson", prepare=np.sqrt)
+    expected = dreval.held_out_fidelity(
+        counts, lambda X, d: X[:, :d], "poisson", prepare=np.sqrt, n_splits=3, random_state=5
+    )
+    assert float(recorded) == float(expected)
+    assert float(dreval.held_out_fidelity(source.data, source, prepare=np.sqrt)) == float(expected)
+    for options in ({"split": split}, {"splits": 2}):
+        with pytest.raises(InputError, match="split"):
+            dreval.Protocol(counts, **options)
+
+
+def test_the_command_sweeps_over_splits(tmp_path):
+    from dreval.cli._main import main
+
+    path = tmp_path / "data.csv"
+    pd.DataFrame(signal(n=40)).round(3).to_csv(path, index=False)
+    saved = tmp_path / "a.dreval"
+    command = [
+        "sweep",
+        str(path),
+        "-m",
+        "isomap",
+        "--grid",
+        "n_neighbors=5,10",
+        "--over",
+        "split_measurements",
+        "-r",
+        "3",
+    ]
+    command += ["-r", "3", "--split", "kind=gaussian,sigma=1", "--random-state", "5", "--save", str(saved), "--quiet"]
+    assert main(command) == 0
+    result = dreval.load_results(saved)
+    assert result.over == "split_measurements"
+    assert result.recipe["parameters"]["split"] == {"kind": "gaussian", "sigma": 1}
