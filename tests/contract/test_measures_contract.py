@@ -34,7 +34,8 @@ METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows: tests/measures/test_inter_cluster.py
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
-MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
+# Of batches, that neither data nor embedding decide.
+MIXING = {"ilisi", "cilisi", "kbet", "kbet_per_label", "silhouette_batch", "bras", "pcr", "pcr_comparison"}
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the scale depends on the rows, which may be any
 BLOCKS = ("BLOCK_BYTES", "CHUNK_BYTES")  # the constants by which work is cut into blocks
 every_measure = each("name", NAMES)
@@ -76,6 +77,8 @@ def _options(name, X, k=None):
         options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
         options |= {"size": min(10, max(2, n // 3)), "alpha": 0.2}  # so that a test can reject
+    if "min_points" in card.parameters:  # nearly all points are one label, so that it has enough of them
+        options |= {"min_points": 3, "labels": np.arange(n) == n - 1}
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:
         options["random_state"] = 0
     return options
@@ -97,6 +100,10 @@ def _is_defined(name, Y, labels=None):
     if name == "davies_bouldin":
         centers = [points.mean(axis=0) for points in classes]
         return all(np.linalg.norm(a - b) > 1e-12 * size for a, b in itertools.combinations(centers, 2))
+    if name == "bras":
+        return bool(np.square(Y).sum(axis=1).all())
+    if name in ("pcr", "pcr_comparison"):
+        return bool(size > 0)
     return name != "calinski_harabasz" or any(np.ptp(points, axis=0).max() > 1e-12 * size for points in classes)
 
 

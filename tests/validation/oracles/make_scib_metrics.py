@@ -1,6 +1,8 @@
-"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.5.10.
+"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.6.1.
 
-Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py
+Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py. It asks for Python 3.12, which none of these
+functions needs: pip install --no-deps --ignore-requires-python scib-metrics==0.6.1, beside jax, chex, numba, pandas,
+pynndescent, scikit-learn, umap-learn, igraph, anndata and scanpy.
 
 The neighbors are sorted here, ties by row number; scib-metrics computes everything else. Its bisection for LISI ends
 at a tolerance of 1e-5 of the entropy, so values of points are taken at 1e-12 besides.
@@ -12,7 +14,7 @@ from types import SimpleNamespace
 import numpy as np
 import scib_metrics
 from scib_metrics.nearest_neighbors import NeighborsResults
-from scib_metrics.utils import compute_simpson_index
+from scib_metrics.utils import compute_simpson_index, principal_component_regression
 from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
 
 SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
@@ -44,6 +46,39 @@ def undirected(Y, k):
     return SimpleNamespace(knn_graph_distances=edges + edges.T)
 
 
+def kbet_of_labels(Y, labels, batch):
+    """Return the mean over labels of its test on the exact neighbors within the label, as many as kbet_per_label takes.
+
+    kbet_per_label itself searches approximate neighbors in a diffusion map; see of_rows.
+    """
+    scores = []
+    for label in np.unique(labels):
+        here = labels == label
+        k = min(70, max(10, int(np.unique(batch[here], return_counts=True)[1].mean() // 4)))
+        scores.append(scib_metrics.kbet(neighbors(Y[here], k + 1), batch[here])[0])
+    return float(np.mean(scores))
+
+
+def of_rows(Y, labels, batch):
+    """Return kbet_per_label of the same points in four orders of the rows."""
+    rng = np.random.default_rng(0)
+    orders = [np.arange(len(Y)), *(rng.permutation(len(Y)) for _ in range(3))]
+    return [float(scib_metrics.kbet_per_label(neighbors(Y[o], 50), batch[o], labels[o])) for o in orders]
+
+
+def of_variance(X, Y, batch):
+    """Return the shares of variance that the batches explain, and the comparison."""
+    return {
+        "pcr": principal_component_regression(Y, batch, categorical=True),
+        "pcr_comparison": float(scib_metrics.pcr_comparison(X, Y, batch, categorical=True)),
+    }
+
+
+def wide(Y, batch):
+    """Return data of which these points are an embedding."""
+    return np.c_[Y + 6.0 * np.c_[batch == 0, batch == 1], np.sin(Y)]
+
+
 def values(Y, labels, batch):
     near, few, graph = neighbors(Y, 60), neighbors(Y, 50), neighbors(Y, 16)
     rows = np.arange(len(Y))[:, None]
@@ -60,6 +95,11 @@ def values(Y, labels, batch):
         "graph_connectivity_directed": float(scib_metrics.graph_connectivity(graph, labels)),
         "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
         "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+        "bras": float(scib_metrics.bras(Y, labels, batch)),
+        "bras_euclidean": float(scib_metrics.bras(Y, labels, batch, metric="euclidean")),
+        "kbet_of_labels": kbet_of_labels(Y, labels, batch),
+        "kbet_per_label": of_rows(Y, labels, batch),
+        **of_variance(wide(Y, batch), Y, batch),
     }
 
 
@@ -67,7 +107,7 @@ def of_clouds():
     """Return the numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
     numbers = {}
     for name in CLOUDS:
-        _, Y, labels = cloud(name)
+        X, Y, labels = cloud(name)
         batch = np.arange(len(Y)) // 3 % 2
         wide = neighbors(Y, min(90, len(Y)))
         numbers[name] = {
@@ -78,6 +118,9 @@ def of_clouds():
             "silhouette_label": float(scib_metrics.silhouette_label(Y, labels)),
             "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
             "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+            "bras": float(scib_metrics.bras(Y, labels, batch)),
+            "utils.principal_component_regression": of_variance(X, Y, batch)["pcr"],
+            "pcr_comparison": of_variance(X, Y, batch)["pcr_comparison"],
         }
     return numbers
 
