@@ -53,7 +53,8 @@ def _numbers(name, data, embedding, **options):
     options |= {"labels": LABELS} if "labels" in card.needs else {}
     options |= {"latent": LATENT} if "latent" in card.needs else {}
     options |= {"batch": BATCH} if "batch" in card.needs else {}
-    options |= {"size": 8} if "size" in card.parameters else {}  # so that a test can reject
+    options |= {"size": 8} if name == "kbet" else {}  # so that a test can reject
+    options |= {"min_points": 3, "labels": LABELS > 1} if "min_points" in card.parameters else {}
     measure = getattr(dreval, name)
     options |= (
         {"random_state": 0} if card.level != "algorithm" and "random_state" in signature(measure).parameters else {}
