@@ -329,10 +329,9 @@ def kbet_per_label(
     ``size`` is one :math:`k_c` for all labels. Labels with one batch, fewer than ``min_points`` points, or too few for
     a test that can reject are left out, with a note. The data are not used.
 
-    scib-metrics has the same rule for :math:`k_c`, but searches neighbors approximately in diffusion maps of a graph of
-    neighbors, and takes a label whose graph falls into small pieces as rejected. Its number depends on rounding (the
-    first eigenvector is scaled by 1 or by 10 million) and on the order of the rows; values here are those of its test
-    on the exact neighbors in the embedding.
+    scib-metrics has the same rule for :math:`k_c` and the same test, but searches neighbors approximately, in diffusion
+    maps of a graph of neighbors, and counts a label whose graph falls into small pieces as rejected. Here they are the
+    nearest points of the label in the embedding.
 
     Neighborhoods overlap, and a label holds few that do not, so that there is no interval.
 

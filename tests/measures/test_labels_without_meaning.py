@@ -33,6 +33,7 @@ def values(name: str, labels: Any, batch: Any = TWO_CLASSES) -> list[float]:
     options = {"labels": labels} | ({"batch": batch} if "batch" in MEASURES.card(name).needs else {})
     options |= {"random_state": 0} if "random_state" in inspect.signature(function).parameters else {}
     options |= {"n_neighbors": 2} if "n_neighbors" in inspect.signature(function).parameters else {}
+    options |= {"size": 4} if name == "kbet_per_label" else {}  # rejects where all four are of one batch
     if "labels" not in MEASURES.card(name).needs:
         del options["labels"]
     return [call_measure(name, X, Y, **options) for Y in EMBEDDINGS]

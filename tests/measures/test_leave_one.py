@@ -385,6 +385,7 @@ def test_every_measure_with_a_rule_follows_it(name):
     card, function = MEASURES.card(name), MEASURES.get(name)
     Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
     batch, labels = labels, labels * (name != "cilisi")  # a label of several batches
+    X += 4.0 * (name == "pcr_comparison") * batch[:, None]  # more than the embedding has
     settings = {"n_neighbors": 4, "n_splits": 3, "min_points": 3}
     parameters = {key: settings.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):

@@ -1,13 +1,16 @@
 """Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.6.1.
 
-Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py. It asks for Python 3.12, which none of these
-functions needs: pip install --no-deps --ignore-requires-python scib-metrics==0.6.1, beside jax, chex, numba, pandas,
-pynndescent, scikit-learn, umap-learn, igraph, anndata and scanpy.
+Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py. "added" behind it computes only the numbers of
+``added`` and keeps the others of the files: these were made with 0.5.10, whose source of the other functions is that of
+0.6.1 but for two errors. 0.6.1 asks for Python 3.12, which none of these functions needs:
+pip install --no-deps --ignore-requires-python scib-metrics==0.6.1, and jax, chex, numba, pandas, pynndescent,
+scikit-learn and umap-learn.
 
 The neighbors are sorted here, ties by row number; scib-metrics computes everything else. Its bisection for LISI ends
 at a tolerance of 1e-5 of the entropy, so values of points are taken at 1e-12 besides.
 """
 
+import sys
 from importlib.metadata import version
 from types import SimpleNamespace
 
@@ -15,7 +18,7 @@ import numpy as np
 import scib_metrics
 from scib_metrics.nearest_neighbors import NeighborsResults
 from scib_metrics.utils import compute_simpson_index, principal_component_regression
-from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, read, write
 
 SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
 
@@ -46,30 +49,12 @@ def undirected(Y, k):
     return SimpleNamespace(knn_graph_distances=edges + edges.T)
 
 
-def kbet_of_labels(Y, labels, batch):
-    """Return the mean over labels of its test on the exact neighbors within the label, as many as kbet_per_label takes.
-
-    kbet_per_label itself searches approximate neighbors in a diffusion map; see of_rows.
-    """
-    scores = []
-    for label in np.unique(labels):
-        here = labels == label
-        k = min(70, max(10, int(np.unique(batch[here], return_counts=True)[1].mean() // 4)))
-        scores.append(scib_metrics.kbet(neighbors(Y[here], k + 1), batch[here])[0])
-    return float(np.mean(scores))
-
-
-def of_rows(Y, labels, batch):
-    """Return kbet_per_label of the same points in four orders of the rows."""
-    rng = np.random.default_rng(0)
-    orders = [np.arange(len(Y)), *(rng.permutation(len(Y)) for _ in range(3))]
-    return [float(scib_metrics.kbet_per_label(neighbors(Y[o], 50), batch[o], labels[o])) for o in orders]
-
-
-def of_variance(X, Y, batch):
-    """Return the shares of variance that the batches explain, and the comparison."""
+def added(X, Y, labels, batch):
+    """Return the numbers of the functions of 0.6.1 that the files had not before."""
     return {
-        "pcr": principal_component_regression(Y, batch, categorical=True),
+        "bras": float(scib_metrics.bras(Y, labels, batch)),
+        "bras_euclidean": float(scib_metrics.bras(Y, labels, batch, metric="euclidean")),
+        "utils.principal_component_regression": principal_component_regression(Y, batch, categorical=True),
         "pcr_comparison": float(scib_metrics.pcr_comparison(X, Y, batch, categorical=True)),
     }
 
@@ -95,11 +80,6 @@ def values(Y, labels, batch):
         "graph_connectivity_directed": float(scib_metrics.graph_connectivity(graph, labels)),
         "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
         "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
-        "bras": float(scib_metrics.bras(Y, labels, batch)),
-        "bras_euclidean": float(scib_metrics.bras(Y, labels, batch, metric="euclidean")),
-        "kbet_of_labels": kbet_of_labels(Y, labels, batch),
-        "kbet_per_label": of_rows(Y, labels, batch),
-        **of_variance(wide(Y, batch), Y, batch),
     }
 
 
@@ -107,7 +87,7 @@ def of_clouds():
     """Return the numbers with 90 neighbors for LISI as in its Benchmarker, 20 for kBET, k + 1 for the graph."""
     numbers = {}
     for name in CLOUDS:
-        X, Y, labels = cloud(name)
+        _, Y, labels = cloud(name)
         batch = np.arange(len(Y)) // 3 % 2
         wide = neighbors(Y, min(90, len(Y)))
         numbers[name] = {
@@ -118,19 +98,32 @@ def of_clouds():
             "silhouette_label": float(scib_metrics.silhouette_label(Y, labels)),
             "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
             "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
-            "bras": float(scib_metrics.bras(Y, labels, batch)),
-            "utils.principal_component_regression": of_variance(X, Y, batch)["pcr"],
-            "pcr_comparison": of_variance(X, Y, batch)["pcr_comparison"],
         }
     return numbers
 
 
+def with_added(of_clouds, cases):
+    """Add the numbers of ``added`` to those of clouds and cells."""
+    for name in CLOUDS:
+        X, Y, labels = cloud(name)
+        numbers = added(X, Y, labels, np.arange(len(Y)) // 3 % 2)
+        of_clouds[name] |= {key: value for key, value in numbers.items() if key != "bras_euclidean"}
+    for case in cases:
+        Y, labels, batch = (np.array(case[key]) for key in ("Y", "labels", "batch"))
+        case |= added(wide(Y, batch), Y, labels, batch)
+
+
 if __name__ == "__main__":
-    cases = []
-    for seed, tied in ((0, False), (1, False), (2, True)):
-        Y, labels, batch = cells(seed, tied=tied)
-        points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
-        cases.append({**points, **values(Y, labels, batch)})
     versions = [f"scib-metrics {version('scib-metrics')}"]
-    write("scib_metrics", versions, of_clouds())
+    if sys.argv[1:] == ["added"]:
+        clouds, cases = read("scib_metrics"), read("scib_metrics_cells")["cases"]
+        versions += [name for name in clouds.pop("versions") if name not in versions]
+    else:
+        clouds, cases = of_clouds(), []
+        for seed, tied in ((0, False), (1, False), (2, True)):
+            Y, labels, batch = cells(seed, tied=tied)
+            points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
+            cases.append({**points, **values(Y, labels, batch)})
+    with_added(clouds, cases)
+    write("scib_metrics", versions, clouds)
     write("scib_metrics_cells", versions, {"cases": cases})
