@@ -500,7 +500,7 @@ MUTANTS = [
     Mutant(
         "measures/batches.py", "np.where(remaining > 1, _explained", "np.where(remaining > 0, _explained", WITHIN_LABELS
     ),
-    Mutant("measures/within_labels.py", "larger = np.maximum(own, other)", "larger = other", WITHIN_LABELS),
+    Mutant("measures/within_labels.py", "larger = np.maximum(inside, outside)", "larger = outside", WITHIN_LABELS),
     Mutant("measures/within_labels.py", "np.maximum(size - 1, 1)", "size", WITHIN_LABELS),
     Mutant("measures/within_labels.py", "(total - sums[codes])", "total", WITHIN_LABELS),
     Mutant("measures/within_labels.py", "sums.sum() - of_label + (", "sums.sum() + (", WITHIN_LABELS),

@@ -98,8 +98,8 @@ def silhouette_batch(view: View) -> tuple[float, Notes]:
     many batches as points, are left out, with a note. The data are not used.
 
     A silhouette compares with the nearest other batch: where two batches overlap, and two others lie together far from
-    them, no batch effect is seen. It also assumes compact, round clusters. Rautenstrauch and Ohler (2025) show that it
-    ranks integrations wrongly for both reasons; ``bras`` compares with all other batches.
+    them, no batch effect is seen. It also assumes compact, round clusters. Rautenstrauch and Ohler (2025) advise
+    against it for both reasons; ``bras`` compares with all other batches.
 
     See Also
     --------
@@ -146,20 +146,20 @@ def _mean_distances(points: FloatArray, batches: Members, distance: str, n_jobs:
         sums = np.add.reduceat(vectors[order], starts, axis=0)
         square_sums = np.add.reduceat(squares[order], starts)
         total, total_squares = sums.sum(axis=0), square_sums.sum()
-        own = (size * squares - 2.0 * (vectors * sums[codes]).sum(axis=1) + square_sums[codes]) / 2.0
-        other = (n - size) * squares - 2.0 * (vectors * (total - sums[codes])).sum(axis=1)
-        other = (other + total_squares - square_sums[codes]) / 2.0
+        inside = (size * squares - 2.0 * (vectors * sums[codes]).sum(axis=1) + square_sums[codes]) / 2.0
+        outside = (n - size) * squares - 2.0 * (vectors * (total - sums[codes])).sum(axis=1)
+        outside = (outside + total_squares - square_sums[codes]) / 2.0
     else:
-        own, other, space = np.empty(n), np.empty(n), Space.of(points)
+        inside, outside, space = np.empty(n), np.empty(n), Space.of(points)
 
         def add_block(part: slice) -> None:
             by_batch = np.add.reduceat(np.sqrt(space.direct_block(np.arange(n)[part]))[:, order], starts, axis=1)
-            own[part] = by_batch[np.arange(len(by_batch)), codes[part]]
+            inside[part] = by_batch[np.arange(len(by_batch)), codes[part]]
             by_batch[np.arange(len(by_batch)), codes[part]] = 0.0
-            other[part] = by_batch.sum(axis=1)
+            outside[part] = by_batch.sum(axis=1)
 
         run_blocks(add_block, row_blocks(n, n), n_jobs)
-    return own / np.maximum(size - 1, 1), other / (n - size)
+    return inside / np.maximum(size - 1, 1), outside / (n - size)
 
 
 @measure(
@@ -211,10 +211,10 @@ def bras(view: View, distance: str = "cosine") -> tuple[float, Notes]:
     parts, left_out = parts_of_labels(view)
     means = []
     for part in parts:
-        own, other = _mean_distances(view.Y[part.view.population], part.batches, distance, view.n_jobs)
-        larger = np.maximum(own, other)
+        inside, outside = _mean_distances(view.Y[part.view.population], part.batches, distance, view.n_jobs)
+        larger = np.maximum(inside, outside)
         has_width = (part.batches.sizes[part.batches.codes] > 1) & (larger > TINY_SQUARE * (distance == "cosine"))
-        widths = np.where(has_width, (other - own) / np.where(has_width, larger, 1.0), 0.0)
+        widths = np.where(has_width, (outside - inside) / np.where(has_width, larger, 1.0), 0.0)
         means.append(float(np.mean(1.0 - np.abs(widths))))
     return float(np.mean(means)), (note("silhouette_batch.left", count=left_out),) if left_out else ()
 
