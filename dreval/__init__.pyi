@@ -24,8 +24,10 @@ from dreval.evaluation.score import score as score
 from dreval.inputs.source import embed as embed
 from dreval.measures import average_local_error as average_local_error
 from dreval.measures import b_nx as b_nx
+from dreval.measures import bras as bras
 from dreval.measures import calinski_harabasz as calinski_harabasz
 from dreval.measures import centroid_triplet_accuracy as centroid_triplet_accuracy
+from dreval.measures import cilisi as cilisi
 from dreval.measures import class_angular_distortion as class_angular_distortion
 from dreval.measures import class_aware_continuity as class_aware_continuity
 from dreval.measures import class_aware_trustworthiness as class_aware_trustworthiness
@@ -48,6 +50,7 @@ from dreval.measures import isolated_labels as isolated_labels
 from dreval.measures import jaccard as jaccard
 from dreval.measures import k_max as k_max
 from dreval.measures import kbet as kbet
+from dreval.measures import kbet_per_label as kbet_per_label
 from dreval.measures import kendall_distance as kendall_distance
 from dreval.measures import kmeans_ami as kmeans_ami
 from dreval.measures import kmeans_ari as kmeans_ari
@@ -69,6 +72,8 @@ from dreval.measures import mrre_false as mrre_false
 from dreval.measures import mrre_missing as mrre_missing
 from dreval.measures import neighborhood_hit as neighborhood_hit
 from dreval.measures import neighborhood_overlap as neighborhood_overlap
+from dreval.measures import pcr as pcr
+from dreval.measures import pcr_comparison as pcr_comparison
 from dreval.measures import pearson_distance as pearson_distance
 from dreval.measures import procrustes_disparity as procrustes_disparity
 from dreval.measures import procrustes_lower_bound as procrustes_lower_bound
@@ -175,7 +180,7 @@ def representation_similarity(A: Any, B: Any = ..., *, measures: str | Sequence[
 def singularity_score(X: Any, Y: Any, *, perplexity: float = ..., affinities: Any = ..., polish: bool = ..., metric: str = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> SingularityScore: ...
 def sweep(X: Any, source: Any, param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]], *, measures: str | Sequence[str] = ..., over: str = ..., split: Mapping[str, Any] | None = ..., n_replicates: int = ..., n_components: int | None = ..., n_neighbors: Any = ..., alpha: float = ..., metric: str = ..., labels: Any = ..., groups: Any = ..., ids: Any = ..., header: bool | Literal['auto'] = ..., journal: Any = ..., random_state: int | np.random.Generator | None = ..., n_jobs: int | None = ..., progress: bool | None = ...) -> Sweep: ...
 @overload
-def card(name: Literal["average_local_error", "b_nx", "calinski_harabasz", "centroid_triplet_accuracy", "class_angular_distortion", "class_aware_continuity", "class_aware_trustworthiness", "clisi", "cohesiveness", "continuity", "davies_bouldin", "density_kl", "density_l1", "distance_consistency", "distance_correlation", "distance_order_correlation", "energy_ratio", "graph_connectivity", "held_out_fidelity", "ilisi", "information_imbalance_false", "information_imbalance_missing", "isolated_labels", "jaccard", "k_max", "kbet", "kendall_distance", "kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy", "knn_r2", "knn_r2_ratio", "ks_distance", "label_continuity", "label_retrieval_auc", "label_trustworthiness", "latent_r2", "lcmc", "local_anisotropy", "local_area_spread", "local_radius_correlation", "morans_i", "mrre_false", "mrre_missing", "neighborhood_hit", "neighborhood_overlap", "pearson_distance", "procrustes_disparity", "procrustes_lower_bound", "procrustes_r", "procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_rpca", "q_global", "q_local", "q_nx", "r_nx", "r_nx_auc", "reconstruction_error", "sammon_stress", "silhouette", "silhouette_batch", "spanning_tree_distance", "spearman_distance", "stability", "steadiness", "stress", "stress_nonmetric", "stress_scale_normalized", "topographic_product", "tractable_consistency", "triplet_accuracy", "trustability", "trustworthiness", "wasserstein_distance"], kind: None = ...) -> MeasureCard: ...
+def card(name: Literal["average_local_error", "b_nx", "bras", "calinski_harabasz", "centroid_triplet_accuracy", "cilisi", "class_angular_distortion", "class_aware_continuity", "class_aware_trustworthiness", "clisi", "cohesiveness", "continuity", "davies_bouldin", "density_kl", "density_l1", "distance_consistency", "distance_correlation", "distance_order_correlation", "energy_ratio", "graph_connectivity", "held_out_fidelity", "ilisi", "information_imbalance_false", "information_imbalance_missing", "isolated_labels", "jaccard", "k_max", "kbet", "kbet_per_label", "kendall_distance", "kmeans_ami", "kmeans_ari", "kmeans_nmi", "knn_accuracy", "knn_r2", "knn_r2_ratio", "ks_distance", "label_continuity", "label_retrieval_auc", "label_trustworthiness", "latent_r2", "lcmc", "local_anisotropy", "local_area_spread", "local_radius_correlation", "morans_i", "mrre_false", "mrre_missing", "neighborhood_hit", "neighborhood_overlap", "pcr", "pcr_comparison", "pearson_distance", "procrustes_disparity", "procrustes_lower_bound", "procrustes_r", "procrustes_rc", "procrustes_rn", "procrustes_rn_opt", "procrustes_rpca", "q_global", "q_local", "q_nx", "r_nx", "r_nx_auc", "reconstruction_error", "sammon_stress", "silhouette", "silhouette_batch", "spanning_tree_distance", "spearman_distance", "stability", "steadiness", "stress", "stress_nonmetric", "stress_scale_normalized", "topographic_product", "tractable_consistency", "triplet_accuracy", "trustability", "trustworthiness", "wasserstein_distance"], kind: None = ...) -> MeasureCard: ...
 @overload
 def card(name: str, kind: Literal["measure"]) -> MeasureCard: ...
 @overload

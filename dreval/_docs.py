@@ -80,9 +80,13 @@ perplexity : int, default {default}
 share : float, default {default}
     Share of the points, nearest first, above 0 and at most 1.
 size : int, default {default}
-    Points of a neighborhood, with the point itself; at least 2, well below n.
+    Points of a neighborhood, with the point itself; at least 2, well below n (of labels: below their points).
 alpha : float, default {default}
     Level of the tests, below 1.
+min_points : int, default {default}
+    Points below which a label is left out, at least 3.
+distance : {"cosine", "euclidean"}, default "{default}"
+    Distances in the embedding: 1 - cos of the angle at the origin, or Euclidean.
 n_neighbors : int or list of int, default {default}
     Number k of neighbors, 1 <= k < n. The default is n - 1 where n is too small for it.
 n_splits : int, default {default}

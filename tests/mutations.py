@@ -58,6 +58,7 @@ HELD_OUT = "study/test_held_out.py"
 DISTANCES = "measures/test_distance_measures.py"
 CLASSES = "measures/test_class_measures.py"
 BATCHES = "measures/test_batch_measures.py"
+WITHIN_LABELS = "measures/test_within_labels.py"
 GROUPS_LEFT_OUT = "evaluation/test_groups.py"
 CROSS_JACKKNIFE = "inference/test_cross_jackknife.py"
 NEW_POINTS = "evaluation/test_out_of_sample.py"
@@ -511,7 +512,15 @@ MUTANTS = [
     Mutant("measures/batches.py", "n / k * (whole +", "n / k * (0 * whole +", BATCHES),
     Mutant("measures/batches.py", "p[part] = chdtrc(c - 1,", "p[part] = chdtrc(c,", BATCHES),
     Mutant("measures/batches.py", "directed=False", "directed=True, connection='strong'", BATCHES),
-    Mutant("measures/batches.py", "1.0 - np.abs(widths)", "1.0 - widths", BATCHES),
+    Mutant("measures/batches.py", "max(0.0, (data - embedding) / data)", "max(0.0, data - embedding)", WITHIN_LABELS),
+    Mutant(
+        "measures/batches.py", "np.where(remaining > 1, _explained", "np.where(remaining > 0, _explained", WITHIN_LABELS
+    ),
+    Mutant("measures/within_labels.py", "larger = np.maximum(inside, outside)", "larger = outside", WITHIN_LABELS),
+    Mutant("measures/within_labels.py", "np.maximum(size - 1, 1)", "size", WITHIN_LABELS),
+    Mutant("measures/within_labels.py", "(total - sums[codes])", "total", WITHIN_LABELS),
+    Mutant("measures/within_labels.py", "sums.sum() - of_label + (", "sums.sum() + (", WITHIN_LABELS),
+    Mutant("measures/within_labels.py", "MAX_NEIGHBORS) + 1 if", "MAX_NEIGHBORS) if", WITHIN_LABELS),
     Mutant("measures/classes.py", "present == present.min()", "present == present.max()", BATCHES),
     Mutant("measures/classes.py", "ordered - discordant - half / 2", "ordered - discordant", CLUSTERS),
     Mutant("measures/classes.py", "np.median(points, axis=0)", "points.mean(axis=0)", CLUSTERS),

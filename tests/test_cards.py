@@ -215,6 +215,7 @@ def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     needs_coordinates_only |= name in (
         "class_angular_distortion",
         "knn_r2_ratio",
+        "pcr_comparison",
         "stability",
         "held_out_fidelity",
     )  # a defect may improve it; its maps are compared alone; it reads noisy data
@@ -223,7 +224,8 @@ def test_measures_that_do_not_read_the_data_have_a_caution(name: str) -> None:
     assert bool(card.caution) == needs_coordinates_only
     assert f"caution: {card.caution}" * needs_coordinates_only in text
     assert f"Warnings -------- {card.caution}" * needs_coordinates_only in page
-    assert ("noise mixes batches completely" in card.caution) == (name in ("ilisi", "kbet", "silhouette_batch"))
+    mixing = ("ilisi", "cilisi", "kbet", "kbet_per_label", "silhouette_batch", "bras", "pcr", "pcr_comparison")
+    assert ("noise mixes batches completely" in card.caution) == (name in mixing)
 
 
 def test_the_warning_on_a_page_is_the_caution_of_the_card() -> None:

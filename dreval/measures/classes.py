@@ -148,26 +148,32 @@ def as_near(a: FloatArray, b: FloatArray) -> Any:
 TINY_SQUARE = 1e-28  # smaller squares, of points of size 1, are 0
 
 
-def _calinski_harabasz_without(view: View) -> FloatArray:
-    """Return exact values without each point: means and sums of squares change by a term of rank one.
+def class_squares_without(points: FloatArray, classes: Members) -> tuple[FloatArray, FloatArray]:
+    """Return the sums of squares within the classes and about the mean (n,), each without one of the points.
 
-    Where little remains of a sum, as without a far outlier, both are recomputed from the other points.
+    Means and sums of squares change by a term of rank one. Where little remains of a sum, as without a far outlier,
+    both are recomputed from the other points.
     """
-    classes, embedding = members(view), view.Y[view.population]
-    points = unit(embedding)
-    within, total = _class_squares(points, classes)
+    scaled = unit(points)
+    within, total = class_squares(scaled, classes)
     n, size = len(points), classes.sizes[classes.codes].astype(np.float64)
-    squares = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
+    squares = np.square(scaled - centroids(scaled, classes)[classes.codes]).sum(axis=1)
     W = within.sum() - np.where(size > 1, size / np.maximum(size - 1, 1) * squares, 0.0)
-    T = total - n / (n - 1) * np.square(points - points.mean(axis=0)).sum(axis=1)
+    T = total - n / (n - 1) * np.square(scaled - scaled.mean(axis=0)).sum(axis=1)
     for h in np.flatnonzero((W < CANCELLATION * within.sum()) | (T < CANCELLATION * total)):
         codes, sizes = np.unique(np.delete(classes.codes, h), return_inverse=True, return_counts=True)[1:]
-        points_without = unit(np.delete(embedding, h, axis=0))
-        within_without, T[h] = _class_squares(points_without, classes._replace(codes=codes, sizes=sizes))
+        points_without = unit(np.delete(points, h, axis=0))
+        within_without, T[h] = class_squares(points_without, classes._replace(codes=codes, sizes=sizes))
         W[h] = within_without.sum()
-    return np.array(
-        [_variance_ratio(w, t, n - 1, c) for w, t, c in zip(W, T, len(classes.sizes) - (size == 1), strict=True)]
-    )
+    return W, T
+
+
+def _calinski_harabasz_without(view: View) -> FloatArray:
+    """Return exact values without each point."""
+    classes = members(view)
+    W, T = class_squares_without(view.Y[view.population], classes)
+    n, counts = len(W), len(classes.sizes) - (classes.sizes[classes.codes] == 1)
+    return np.array([_variance_ratio(w, t, n - 1, c) for w, t, c in zip(W, T, counts, strict=True)])
 
 
 @measure(
@@ -217,7 +223,7 @@ def calinski_harabasz(view: View) -> float:
     0.485
     """
     classes = members(view)
-    within, total = _class_squares(unit(view.Y[view.population]), classes)
+    within, total = class_squares(unit(view.Y[view.population]), classes)
     value = _variance_ratio(float(within.sum()), total, len(classes.codes), len(classes.sizes))
     if math.isnan(value):
         requirement, hint = "must not have each class in a single point", "Use silhouette, which is 1 there."
@@ -225,7 +231,7 @@ def calinski_harabasz(view: View) -> float:
     return value
 
 
-def _class_squares(points: FloatArray, classes: Members) -> tuple[FloatArray, float]:
+def class_squares(points: FloatArray, classes: Members) -> tuple[FloatArray, float]:
     """Return the sums of squares about the centroid of each class, and about the mean."""
     squares = np.square(points - centroids(points, classes)[classes.codes]).sum(axis=1)
     return np.bincount(classes.codes, squares), float(np.square(points - points.mean(axis=0)).sum())

@@ -34,7 +34,8 @@ METHODS = [name for name in MEASURES if MEASURES.card(name).level == "algorithm"
 NAMES = [name for name in MEASURES if name not in CURVES and name not in METHODS]
 BY_ROW = {"steadiness", "cohesiveness"}  # random clusters begin at random rows: tests/measures/test_inter_cluster.py
 STRETCH = {"local_anisotropy", "local_area_spread"}  # regressions, which need more neighbors than dimensions
-MIXING = {"ilisi", "kbet", "silhouette_batch"}  # of batches, that neither data nor embedding decide
+# Of batches, that neither data nor embedding decide.
+MIXING = {"ilisi", "cilisi", "kbet", "kbet_per_label", "silhouette_batch", "bras", "pcr", "pcr_comparison"}
 BIASED = {"procrustes_rn_opt", "knn_r2_ratio"}  # from anchors, of order 1/m: a scale, or a ratio of two means
 NOISY = {"knn_r2", "morans_i"}  # of a target, that the data do not decide; test_targets.py has perfect values
 OWN_SCALE = {"k_max", "q_local", "q_global"}  # the scale depends on the rows, which may be any
@@ -80,6 +81,8 @@ def _options(name, X, k=None):
         options |= {"batch": np.arange(n) % 2} | ({"labels": np.arange(n) == n - 1} if "labels" in options else {})
     if "size" in card.parameters:
         options |= {"size": min(10, max(2, n // 3)), "alpha": 0.2}  # so that a test can reject
+    if "min_points" in card.parameters:  # one label, so that it has enough points
+        options |= {"min_points": 3, "labels": np.zeros(n, int)}
     if "random_state" in inspect.signature(getattr(dreval, name)).parameters:
         options["random_state"] = 0
     return options
@@ -90,7 +93,7 @@ def _labels(n):
     return np.arange(n) % 3
 
 
-def _is_defined(name, Y, labels=None):
+def _is_defined(name, Y, labels=None, X=None):
     """Return whether ratios have a denominator: different centroids of the classes, a class of different points.
 
     The other measures always have a value.
@@ -103,6 +106,11 @@ def _is_defined(name, Y, labels=None):
     if name == "davies_bouldin":
         centers = [points.mean(axis=0) for points in classes]
         return all(np.linalg.norm(a - b) > 1e-12 * size for a, b in itertools.combinations(centers, 2))
+    if name == "bras":
+        return bool(np.square(Y).sum(axis=1).all())
+    if name in ("pcr", "pcr_comparison"):
+        means = [] if X is None else [np.asarray(X, float)[_batch(len(Y)) == b].mean(axis=0) for b in (0, 1)]
+        return bool(size > 0) and (not means or np.abs(means[0] - means[1]).max() > 1e-6 * np.ptp(X, axis=0).max())
     return name != "calinski_harabasz" or any(np.ptp(points, axis=0).max() > 1e-12 * size for points in classes)
 
 
@@ -116,9 +124,6 @@ def _has_tangent_planes(X, k=5):
 def _batch(n):
     """Two batches, which all labels have."""
     return np.arange(n) // 3 % 2
-
-
-CODES = {"labels": _labels, "batch": _batch}
 
 
 def _latent(X):
@@ -142,7 +147,7 @@ def _view(name, X, Y, rows=None, k=5):
     view = neighbor_pass(X, {"Y": Y}, k=min(k, len(X) - 1), rows=rows)["Y"]
     parameters = {key: options.get(key, default) for key, default in _card(name).parameters.items()}
     parameters |= {"target": None} if "target" in parameters else {}  # the only one of the view
-    variables = {"labels": _labels(len(X)), "latent": _latent(X), "batch": _batch(len(X))}
+    variables = {"labels": options.get("labels", _labels(len(X))), "latent": _latent(X), "batch": _batch(len(X))}
     return replace(view, **variables, target=_latent(X)[:, 0].astype([("target", float)])), parameters
 
 
@@ -164,7 +169,7 @@ def test_values_lie_within_the_bounds(name, example):
     """For any data, any embedding, any k: a float within the card's bounds, to rounding."""
     (X, Y), k = example
     options = {"n_neighbors": k} if "n_neighbors" in _card(name).parameters else {}
-    if not _is_defined(name, Y):
+    if not _is_defined(name, Y, X=X):
         return
     value = _value(name, X, Y, **options)
     low, high = _card(name).bounds
@@ -278,7 +283,7 @@ def test_equal_distances_stay_equal_in_other_units(name, seed, n, unit, p):
         return
     rng = np.random.default_rng(seed)
     X, Y = rng.integers(0, 4, size=(n, p)).astype(float), rng.integers(0, 4, size=(n, 2)).astype(float)
-    if not _is_defined(name, Y) or (name in STRETCH and not _has_tangent_planes(X)):
+    if not _is_defined(name, Y, X=X) or (name in STRETCH and not _has_tangent_planes(X)):
         return
     expected = _numbers(name, X, Y)
     for shift in (0.0, 5.0 * unit):
@@ -316,10 +321,9 @@ def test_permuted_rows_permute_the_contributions(name, pair, seed):
     order = np.random.default_rng(seed).permutation(len(X))
     view, parameters = _view(name, X, Y)
     left = answer(MEASURES.get(name), view, parameters)
+    codes = {key: getattr(view, key)[order] for key in ("labels", "batch")}
     view, _ = _view(name, X[order], Y[order])
-    expected = answer(
-        MEASURES.get(name), replace(view, **{name: of(len(X))[order] for name, of in CODES.items()}), parameters
-    )
+    expected = answer(MEASURES.get(name), replace(view, **codes), parameters)
     assert expected.value == pytest.approx(left.value, abs=1e-10)
     if left.points is not None:
         assert_allclose(expected.points, left.points[order], atol=1e-10)
@@ -330,7 +334,7 @@ def test_permuted_rows_permute_the_contributions(name, pair, seed):
 def test_contributions_average_to_the_value(name, pair):
     """The mean of the contributions is the value; a global measure has none."""
     X, Y = pair
-    if not _is_defined(name, Y):
+    if not _is_defined(name, Y, X=X):
         return
     result = _points(name, X, Y)
     assert (result.points is None) == (_card(name).level in {"global", "pair"})
@@ -359,7 +363,7 @@ def test_inputs_are_not_written(name):
 def test_single_precision_is_read_exactly(name, pair):
     """float32 arrays give the very value of the same numbers in float64."""
     X, Y = (Z.astype(np.float32) for Z in pair)
-    if not _is_defined(name, Y) or (X == X[0]).all():
+    if not _is_defined(name, Y, X=X) or (X == X[0]).all():
         return
     assert_array_equal(_numbers(name, X, Y), _numbers(name, X.astype(float), Y.astype(float)))
 
@@ -368,7 +372,7 @@ def test_single_precision_is_read_exactly(name, pair):
 @with_curves_in_parts
 def test_four_points_suffice(name, pair):
     """n = 4 works for every k from 1 to 3."""
-    if not _is_defined(name, pair[1]):
+    if not _is_defined(name, pair[1], X=pair[0]):
         return
     for k in (1, 2, 3) if "n_neighbors" in _card(name).parameters else (None,):
         assert np.isfinite(call_measure(name, *pair, **_options(name, pair[0], k))).all()
@@ -400,6 +404,8 @@ def test_threads_and_blocks_have_no_effect(name, p, monkeypatch):
     """
     X, Y = _cloud(n=100, p=p)
     for embedding in (Y, np.round(2 * Y)):
+        if not _is_defined(name, embedding):
+            continue
         expected = _numbers(name, X, embedding)
         with monkeypatch.context() as patch:
             _small_blocks(patch)

@@ -165,6 +165,7 @@ CLASSES = [
 RANDOM_CLUSTERS = ["steadiness", "cohesiveness"]
 K_MEANS = ["kmeans_ami", "kmeans_ari", "kmeans_nmi"]
 BATCHES = ["ilisi", "kbet", "isolated_labels", "silhouette_batch"]
+WITHIN_LABELS = ["bras", "cilisi", "kbet_per_label", "pcr", "pcr_comparison"]
 
 
 # Measures ---------------------------------------------------------------------------------------------------
@@ -245,6 +246,9 @@ def batches_and_latent_variables(entries: Entries) -> None:
     results = evaluate(X, embeddings, [*BATCHES, "latent_r2"], None, "points", **variables, run={"options": options})
     entries.results(results)
     entries.comparison(results.compare())
+    options = {"cilisi": {"perplexity": 12}}
+    results = evaluate(X, embeddings, WITHIN_LABELS, None, "points", **variables, run={"options": options})
+    entries.results(results, "within labels")
 
 
 @scenario()
@@ -366,7 +370,8 @@ def plain_functions(entries: Entries) -> None:
     for name in dreval.list_measures():
         parameters = inspect.signature(getattr(dreval, name)).parameters
         if "source" not in parameters:
-            value = call_measure(name, X, Y, **{key: arguments[key] for key in arguments if key in parameters})
+            keys = [key for key in arguments if key in parameters and (key, name) != ("size", "kbet_per_label")]
+            value = call_measure(name, X, Y, **{key: arguments[key] for key in keys})
             entries.array(["function", name], np.asarray(value, dtype=float))
 
 

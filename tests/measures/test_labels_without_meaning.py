@@ -23,7 +23,8 @@ NAMES = [name for name, card in CARDS.items() if "labels" in card.needs and card
 BATCHED = [name for name, card in CARDS.items() if "batch" in card.needs]
 TWO_CLASSES = np.arange(N) % 2
 DIFFERENT = {"centroid_triplet_accuracy", "class_aware_trustworthiness"}  # measures with a value where all differ
-VALID_FOR_ONE_CLASS = {"graph_connectivity", "class_aware_continuity", "silhouette_batch"}  # with a value for one class
+WITHIN_LABELS = {"silhouette_batch", "bras", "cilisi", "kbet_per_label"}  # need batches within a class
+VALID_FOR_ONE_CLASS = {"graph_connectivity", "class_aware_continuity"} | WITHIN_LABELS  # with a value for one class
 
 
 def values(name: str, labels: Any, batch: Any = TWO_CLASSES) -> list[float]:
@@ -32,6 +33,7 @@ def values(name: str, labels: Any, batch: Any = TWO_CLASSES) -> list[float]:
     options = {"labels": labels} | ({"batch": batch} if "batch" in MEASURES.card(name).needs else {})
     options |= {"random_state": 0} if "random_state" in inspect.signature(function).parameters else {}
     options |= {"n_neighbors": 2} if "n_neighbors" in inspect.signature(function).parameters else {}
+    options |= {"size": 4} if name == "kbet_per_label" else {}  # rejects where all four are of one batch
     if "labels" not in MEASURES.card(name).needs:
         del options["labels"]
     return [call_measure(name, X, Y, **options) for Y in EMBEDDINGS]
@@ -46,7 +48,7 @@ def test_labels_that_are_all_different(labels: Any) -> None:
             continue
         with pytest.raises(UndefinedMeasure) as error:
             values(name, labels)
-        assert name == "silhouette_batch" or "each point is a class of its own" in str(error.value)
+        assert name in WITHIN_LABELS or "each point is a class of its own" in str(error.value)
 
 
 def test_labels_of_one_class() -> None:

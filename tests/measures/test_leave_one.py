@@ -384,17 +384,19 @@ def test_every_measure_with_a_rule_follows_it(name):
     X, Y, labels = rng.normal(size=(13, 4)), rng.normal(size=(13, 2)), np.arange(13) % 3
     card, function = MEASURES.card(name), MEASURES.get(name)
     Y += 20.0 * (name == "davies_bouldin") * labels[:, None]  # for separate classes
-    settings = {"n_neighbors": 4, "n_splits": 3}
+    batch, labels = labels, labels * (name != "cilisi")  # a label of several batches
+    X += 4.0 * (name == "pcr_comparison") * batch[:, None]  # more than the embedding has
+    settings = {"n_neighbors": 4, "n_splits": 3, "min_points": 3}
     parameters = {key: settings.get(key, value) for key, value in card.parameters.items()}
     for population in (np.arange(13), np.array([0, 2, 3, 4, 5, 7, 8, 9, 11, 12])):
-        full_view = replace(_view(X, Y, (4,)), labels=labels, batch=labels, seed=3)
+        full_view = replace(_view(X, Y, (4,)), labels=labels, batch=batch, seed=3)
         view = full_view if len(population) == 13 else replace(full_view, population=population, rows=population)
         result = card.without(view, (1, 3, 5)) if card.curve else card.without(view, **parameters)
         assert len(result) == len(population)
         for h in range(len(population)):
             remaining = np.delete(population, h)
             fewer = replace(
-                _view(X[remaining], Y[remaining], (4,)), labels=labels[remaining], batch=labels[remaining], seed=3
+                _view(X[remaining], Y[remaining], (4,)), labels=labels[remaining], batch=batch[remaining], seed=3
             )
             if card.curve:
                 assert_allclose(result[h], curve_values(function, fewer)[0][[0, 2, 4]], rtol=0, atol=1e-12)

@@ -1,19 +1,24 @@
-"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.5.10.
+"""Makes ``scib_metrics.json`` (two clouds) and ``scib_metrics_cells.json`` (simulated cells) with scib-metrics 0.6.1.
 
-Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py
+Run in double precision: JAX_ENABLE_X64=1 python make_scib_metrics.py. "added" behind it computes only the numbers of
+``added`` and keeps the others of the files: these were made with 0.5.10, whose source of the other functions is that of
+0.6.1 but for two errors. 0.6.1 asks for Python 3.12, which none of these functions needs:
+pip install --no-deps --ignore-requires-python scib-metrics==0.6.1, and jax, chex, numba, pandas, pynndescent,
+scikit-learn and umap-learn.
 
 The neighbors are sorted here, ties by row number; scib-metrics computes everything else. Its bisection for LISI ends
 at a tolerance of 1e-5 of the entropy, so values of points are taken at 1e-12 besides.
 """
 
+import sys
 from importlib.metadata import version
 from types import SimpleNamespace
 
 import numpy as np
 import scib_metrics
 from scib_metrics.nearest_neighbors import NeighborsResults
-from scib_metrics.utils import compute_simpson_index
-from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
+from scib_metrics.utils import compute_simpson_index, principal_component_regression
+from two_clouds import CLOUDS, N_NEIGHBORS, cloud, read, write
 
 SIZE = 20  # points in a neighborhood of kBET: with 50 of so few points no test could reject
 
@@ -42,6 +47,21 @@ def undirected(Y, k):
     edges = neighbors(Y, k).knn_graph_distances
     edges.data[:] = 1.0
     return SimpleNamespace(knn_graph_distances=edges + edges.T)
+
+
+def added(X, Y, labels, batch):
+    """Return the numbers of the functions of 0.6.1 that the files had not before."""
+    return {
+        "bras": float(scib_metrics.bras(Y, labels, batch)),
+        "bras_euclidean": float(scib_metrics.bras(Y, labels, batch, metric="euclidean")),
+        "utils.principal_component_regression": principal_component_regression(Y, batch, categorical=True),
+        "pcr_comparison": float(scib_metrics.pcr_comparison(X, Y, batch, categorical=True)),
+    }
+
+
+def wide(Y, batch):
+    """Return data of which these points are an embedding."""
+    return np.c_[Y + 6.0 * np.c_[batch == 0, batch == 1], np.sin(Y)]
 
 
 def values(Y, labels, batch):
@@ -82,12 +102,28 @@ def of_clouds():
     return numbers
 
 
+def with_added(of_clouds, cases):
+    """Add the numbers of ``added`` to those of clouds and cells."""
+    for name in CLOUDS:
+        X, Y, labels = cloud(name)
+        numbers = added(X, Y, labels, np.arange(len(Y)) // 3 % 2)
+        of_clouds[name] |= {key: value for key, value in numbers.items() if key != "bras_euclidean"}
+    for case in cases:
+        Y, labels, batch = (np.array(case[key]) for key in ("Y", "labels", "batch"))
+        case |= added(wide(Y, batch), Y, labels, batch)
+
+
 if __name__ == "__main__":
-    cases = []
-    for seed, tied in ((0, False), (1, False), (2, True)):
-        Y, labels, batch = cells(seed, tied=tied)
-        points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
-        cases.append({**points, **values(Y, labels, batch)})
     versions = [f"scib-metrics {version('scib-metrics')}"]
-    write("scib_metrics", versions, of_clouds())
+    if sys.argv[1:] == ["added"]:
+        clouds, cases = read("scib_metrics"), read("scib_metrics_cells")["cases"]
+        versions += [name for name in clouds.pop("versions") if name not in versions]
+    else:
+        clouds, cases = of_clouds(), []
+        for seed, tied in ((0, False), (1, False), (2, True)):
+            Y, labels, batch = cells(seed, tied=tied)
+            points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
+            cases.append({**points, **values(Y, labels, batch)})
+    with_added(clouds, cases)
+    write("scib_metrics", versions, clouds)
     write("scib_metrics_cells", versions, {"cases": cases})

@@ -24,7 +24,7 @@ class Names(dict[str, object]):
         options: dict[str, object] = {"n_neighbors": self["k"]} if "n_neighbors" in card.parameters else {}
         options |= {"labels": self.data.labels} if "labels" in card.needs else {}
         options |= {"batch": np.arange(len(self.data.X)) // 3 % 2} if "batch" in card.needs else {}
-        options |= {"size": 20} if "size" in card.parameters else {}
+        options |= {"size": 20} if word == "kbet" else {}
         options |= {"random_state": 0} if {"n_init", "n_walks"} & {*card.parameters} else {}
         value = call_measure(word, self.data.X, self.data.Y, **options)
         self[word] = int(value) if word == "k_max" else value
