@@ -151,9 +151,9 @@ def _design(
 ) -> tuple[GroupDesign | None, list[Note]]:
     """Return the groups that the jackknife leaves out, None for single points, and a note where they are too few."""
     recorded = results.recipe.get("groups")
-    if groups is None and recorded is None:
-        return None, []
     if groups is None:
+        if recorded is None:
+            return None, []
         name = str(recorded.get("name") or "groups")
         if results._variables is None or name not in results._variables:
             hint = "Pass groups=, the group of each point: groups are never saved."

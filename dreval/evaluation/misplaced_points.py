@@ -90,7 +90,8 @@ def _row(results: Results, name: str, measure: str | None, n_neighbors: int | No
     of_points = {keys[column] for column in columns if column in keys}
     table = results.table[(results.table["embedding"] == name) & (results.table["test"] == "")]
     table = table[(table["replicate"] == 0) & table["direction"].isin(["higher", "lower"])]
-    rows = [row for row in table.to_dict("records") if (row["measure"], row["parameters"]) in of_points]
+    all_rows: list[dict[str, Any]] = table.to_dict("records")  # type: ignore[assignment]
+    rows = [row for row in all_rows if (row["measure"], row["parameters"]) in of_points]
     names = list(dict.fromkeys(row["measure"] for row in rows))
     if not rows:
         hint = 'Run Evaluation.run("trustworthiness").'
@@ -101,7 +102,9 @@ def _row(results: Results, name: str, measure: str | None, n_neighbors: int | No
         hint = f"Measures with a value for each point: {', '.join(names)}."
         raise InputError("measure", "must be a measure of points that was run", repr(measure), hint)
     rows = [row for row in rows if row["measure"] == check_one_of(measure, names, "measure")]
-    sizes = {int(parameters_of(row["parameters"]).get("n_neighbors", 0)): row for row in reversed(rows)}
+    sizes: dict[int, dict[str, Any]] = {
+        int(parameters_of(row["parameters"]).get("n_neighbors", 0)): row for row in reversed(rows)
+    }
     if n_neighbors is None:
         return rows[0]
     if check_int(n_neighbors, "n_neighbors", low=1) not in sizes:

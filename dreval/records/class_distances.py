@@ -80,7 +80,7 @@ class ClassDistances(TableRecord):
         """
         name = self.names[0] if embedding is None else check_one_of(embedding, self.names, "embedding")
         table = self._all_pairs
-        numbers = [key for key in table if pd.api.types.is_numeric_dtype(table[key])]
+        numbers = [str(key) for key in table if pd.api.types.is_numeric_dtype(table[key])]
         rows = table[table["embedding"] == name]
         values = rows[["class_a", "class_b"]].assign(value=rows[check_one_of(column, numbers, "column")])
         turned = values.rename(columns={"class_a": "class_b", "class_b": "class_a"})
