@@ -184,7 +184,10 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
             (*EVALUATE, "-e", "umap.csv"),
             "`--embedding` must have different names: got 'umap' twice. Write -e NAME=",
         ),
-        ((*EVALUATE, "-k", "40"), "`--n-neighbors` must be smaller than the number of points: got 40 with 40 points"),
+        (
+            (*EVALUATE[:4], "-k", "40"),
+            "`--n-neighbors` must be smaller than the number of points: got 40 with 40 points",
+        ),
         ((*EVALUATE, "--labels", "kind"), "`--labels` must be a vector, a column of the data, or an existing file"),
         ((*EVALUATE, "--labels", "meta.csv"), "must be one value per point: got 2 columns (kind, site)"),
         ((*EVALUATE, "--covariates", "age,site"), "`--covariates` must be"),
@@ -198,7 +201,7 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         ((*EVALUATE, "--anchors", "99"), "`--anchors` must be an integer >= 2 and <= 40"),
         ((*EVALUATE, "--n-resamples", "0"), "`--n-resamples` must be an integer >= 1"),
         (
-            (*EVALUATE, "--random-state", "-1"),
+            (*EVALUATE[:4], "--random-state", "-1"),
             "`--random-state` must be a non-negative integer: got -1. Pass an int",
         ),
         ((*EVALUATE, "--n-jobs", "0"), "`--n-jobs` must be an integer >= 1"),
@@ -231,6 +234,14 @@ def test_errors_are_code_2(run: Any, folder: Path, arguments: tuple[str, ...], m
     assert message in err
     assert err.count("\n") == 1
     assert {path.name: path.stat().st_mtime_ns for path in folder.iterdir()} == times
+
+
+def test_an_option_is_written_once(run: Any, folder: Path) -> None:
+    """A second value would replace the first without a word."""
+    for option, first, second in (("--measures", "trustworthiness", "continuity"), ("--metric", "cosine", "manhattan")):
+        code, out, err = run(*EVALUATE, option, first, option, second)
+        assert (code, out) == (2, "")
+        assert f"argument {option}: must be written once" in err
 
 
 @each(

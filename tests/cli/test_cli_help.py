@@ -77,11 +77,11 @@ def test_every_command_has_json_and_quiet(name: str) -> None:
     assert helped["json"].startswith("print one JSON document: ")
 
 
-SMALL = ["--n-transformations", "2", "--n-replicates", "1", "--random-state", "0"]
-CHEAPER = {
-    "dreval evaluate": ["--ci", "none"],
+SMALL = {"--n-transformations": "2", "--n-replicates": "1", "--random-state": "0"}
+CHEAPER = {  # values of options, in place of those of an example
+    "dreval evaluate": {"--ci": "none"},
     "dreval protocol export": SMALL,
-    "dreval study run": ["--measures", "procrustes_disparity"],
+    "dreval study run": {"--measures": "procrustes_disparity"},
 }
 
 
@@ -118,7 +118,10 @@ def prepare(arguments: list[str]) -> list[str]:
         study()
     if command in ("dreval protocol status", "dreval protocol collect"):
         exported()
-    return [*arguments, *(["--n-jobs", "1"] if "study.toml" in arguments else CHEAPER.get(command, []))]
+    cheaper = {"--n-jobs": "1"} if "study.toml" in arguments else CHEAPER.get(command, {})
+    places = {arguments.index(option) for option in cheaper if option in arguments}
+    others = [part for at, part in enumerate(arguments) if not {at, at - 1} & places]
+    return [*others, *(part for setting in cheaper.items() for part in setting)]
 
 
 def save() -> None:
@@ -177,7 +180,7 @@ DOCUMENTS = [
      "file cells done failed running waiting seconds states notes"),
     (("study", "status", "study.journal"), "file cells done failed running waiting seconds states notes"),
     (("study", "report", "study.journal", "r.md"), "report file cells done failed running waiting seconds"),
-    (("protocol", "export", "data.csv", "umap", *SMALL),
+    (("protocol", "export", "data.csv", "umap", *(part for setting in SMALL.items() for part in setting)),
      "folder round complete returned missing wrong tasks notes"),
     (("protocol", "status", "umap"), "folder round complete returned missing wrong tasks notes"),
     (("protocol", "collect", "umap"), "tool notes measures tests"),
