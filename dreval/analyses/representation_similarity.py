@@ -531,7 +531,7 @@ class _Comparison:
     def _calibration(self, null: PermutationNull, is_lower: bool) -> dict[str, float]:
         """Return the threshold in units of the measure, and the calibrated score."""
         tau = upper_threshold(null, self.settings.alpha)
-        calibrated = 0.0 if null.p_value == null.p_value else math.nan
+        calibrated = math.nan if math.isnan(null.p_value) else 0.0
         if null.p_value <= self.settings.alpha and tau < 1:
             calibrated = min(max(0.0, (null.observed - tau) / (1 - tau)), 1.0)
         return {"threshold": _value(tau, is_lower), "calibrated": calibrated}

@@ -308,8 +308,8 @@ class Evaluation:
         ``{"umap": model}``. Embeddings in ``obsm`` use the array of ``new_data`` with the same key. A float, as 0.2:
         each method is fitted once more, without this share of the rows, drawn by ``random_state`` (with ``groups``
         whole groups). The left-out rows are the new points, or, with ``new_data``, the calibration of its conformal
-        bounds and p-values, which groups of new points do not have. The values of new points are those of this fit, all
-        others those of the fit to all rows.
+        bounds and p-values; as these do not exist with groups, ``new_data`` and a share are refused there. The values
+        of new points are those of this fit, all others those of the fit to all rows.
     random_state : int, Generator or None
         Seed of everything random. None draws one and keeps it in the result's recipe. Each run of a method has a seed
         from it, even where an estimator has its own ``random_state``; a note says so. Each random step has its own

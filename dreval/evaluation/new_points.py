@@ -275,8 +275,8 @@ def _records(
             remedies = {"new": "new=0.2", "new_data": "new_data=X_new"}
             values["argument"] = "new" if points.share is None else "new_data"
             values["way"] = remedies[values["argument"]]
-        by_code = {"new.no_calibration": values}
-        record_notes = [item.with_values(**by_code.get(item.code, {})) for item in record.notes]
+        no_calibration = "new.no_calibration"
+        record_notes = [item.with_values(**values) if item.code == no_calibration else item for item in record.notes]
         records[name] = replace(record, notes=tuple(record_notes))
     return records
 

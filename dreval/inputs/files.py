@@ -528,6 +528,15 @@ def _select_matrix(value: Any, argument: str, layer: str | None) -> tuple[Any, A
     raise _unknown_layer(value, layers, layer)
 
 
+def _part_name(value: Any, layer: str | None) -> str:
+    """Return the name of the selected matrix, as it is written in Python."""
+    if layer is None:
+        return "X"
+    if layer in (getattr(value, "layers", None) or {}):
+        return f"layers[{layer!r}]"
+    return "raw.X" if layer == "raw" else f"obsm[{layer.removeprefix(OBSM_PREFIX)!r}]"
+
+
 def _select_pairs(value: Any, key: str, argument: str) -> Any:
     """Return the matrix of obsp of a key, in memory."""
     if key not in value.obsp:
@@ -875,10 +884,7 @@ def _from_anndata(value: Any, argument: str, layer: str | None, sparse: SparseOp
     notes = (*raw.notes, note("data.pca_unused", key=PCA_KEY)) if unused else raw.notes
     index = row_names(cells.names)
     parts: dict[str, Any] = {"extra": cells.obs, "obsm": cells.obsm, "palettes": cells.palettes}
-    key = "" if layer is None else layer.removeprefix(OBSM_PREFIX)
-    is_layer = key not in ("", "raw") and key == layer
-    part = "X" if not key else f"layers[{key!r}]" if is_layer else "raw.X" if key == layer else f"obsm[{key!r}]"
-    parts |= {"part": part, "obsp": tuple(getattr(value, "obsp", None) or ())}
+    parts |= {"part": _part_name(value, layer), "obsp": tuple(getattr(value, "obsp", None) or ())}
     return replace(raw, index=index, reserve=None, name="data", notes=notes, **parts)
 
 

@@ -14,7 +14,7 @@ from dreval.errors import InputError
 from dreval.inputs.features import check_places, check_real, rows_of
 from dreval.inputs.files import as_numpy
 from dreval.inputs.kinds import Kind, kind_of
-from dreval.inputs.networks import similarity_notes
+from dreval.inputs.networks import POINTS_HINT, similarity_notes
 from dreval.records.notes import Note, Notes, note
 
 INDEX_KEYS = ("indices", "idx", "index", "nn.index", "nn.idx", "nn_index")  # of uwot, BiocNeighbors, FNN, RANN, dbscan
@@ -24,9 +24,7 @@ MAX_DECREASE = 1e-6  # relative decrease of sorted distances that is rounding in
 MAX_ASYMMETRY = 1e-6  # relative difference of (i, j) and (j, i) in a symmetric matrix
 NO_ENTRY = -np.inf  # behind the end of a list in a table of lists of unequal lengths
 MIN_LISTS = 10  # rows from which on a table of integers may be recognized as lists
-MIN_MUTUAL = (
-    0.1  # excess of mutual neighbors over chance, of what chance leaves, for a table of integers that holds lists
-)
+MIN_MUTUAL = 0.1  # excess of mutual neighbors over chance, of what chance leaves, from which integers may be lists
 MIN_MUTUAL_SCORE = 4.0  # the same in standard errors of random lists
 REQUIREMENT = "must be lists of nearest neighbors"
 SYMMETRIC_HINT = (
@@ -184,11 +182,11 @@ def _of_arrays(numbers: FloatArray, distances: FloatArray | None, argument: str)
         received = f"a point twice in list {row}, counted from 0"
         raise InputError(argument, "must name each neighbor once", received, "Remove repeated neighbors.")
     is_empty = ~is_listed & (numbers != NO_ENTRY)
-    entry = " or ".join(f"{value:g}".replace("nan", "NaN") for value in np.unique(numbers[is_empty]))
+    entries = tuple(f"{value:g}".replace("nan", "NaN") for value in np.unique(numbers[is_empty]))
     if padded := int(is_empty.any(axis=1).sum()):
-        notes.append(note("lists.padded", lists=padded, n=n, entry=entry))
+        notes.append(note("lists.padded", lists=padded, n=n, entries=entries))
     if gaps := int((is_listed[:, 1:] & ~is_listed[:, :-1]).any(axis=1).sum()):
-        notes.append(note("lists.gaps", lists=gaps, n=n, entry=entry))
+        notes.append(note("lists.gaps", lists=gaps, n=n, entries=entries))
     is_self = points == np.arange(n)[:, None]
     is_behind = is_self[:, 1:] if distances is None else is_self[:, 1:] & (distances[:, 1:] > 0)
     is_listed &= ~is_self
@@ -351,9 +349,9 @@ def check_no_lists(table: Any, argument: str) -> None:
             return
     received = f"lists of the {width} nearest rows of each row"
     hint = (
-        "Pass the points, X or an obsm array. To evaluate by the lists themselves: metric='neighbors'. If the numbers "
+        f"{POINTS_HINT} To evaluate by the lists themselves: metric='neighbors'. If the numbers are features, append a "
+        "column of zeros."
     )
-    hint += "are features, append a column of zeros."
     raise InputError(argument, "must hold features, not lists of neighbors", received, hint)
 
 

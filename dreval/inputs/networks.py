@@ -15,6 +15,7 @@ from dreval.records.notes import Notes, note
 REQUIREMENT = "must hold the lengths of the edges of a network"
 MAX_LENGTH_GAP = 1e-6  # relative difference of the lengths of an edge in both directions; graphs may be float32
 MIN_SHARE_OF_MEMBERSHIPS = 0.9  # of rows whose largest entry is exactly 1: fuzzy memberships, not lengths
+POINTS_HINT = "Pass the points, X or an obsm array."
 MAX_ROWS_COMPARED = 1000  # rows of a graph whose entries are compared with the neighbors that two points share
 MIN_CORRELATION = 0.1  # from which on larger entries belong to points that share more, or fewer, neighbors
 MIN_CORRELATION_SCORE = 4.0  # the same in standard errors of unrelated entries
@@ -117,11 +118,11 @@ def similarity_notes(graph: Any, argument: str, requirement: str) -> Notes:
     largest, smallest = float(values.max()), float(values.min())
     if largest <= 1.0 and correlation > limit:
         received = f"similarities up to {largest:.3g}: points with larger entries share more neighbors"
-        hint = 'Pass distances, smaller for nearer points: obsp["distances"] in place of obsp["connectivities"], or '
-        hint += (
+        hint = (
+            'Pass distances, smaller for nearer points: obsp["distances"] in place of obsp["connectivities"], or '
             "1 - similarity. If they are distances, multiply all by one number, so that some exceed 1: the ranks of "
+            "the points stay the same."
         )
-        hint += "the points stay the same."
         raise InputError(argument, requirement, received, hint)
     if correlation > limit:
         return (note("graph.like_similarities", smallest=smallest, largest=largest),)
@@ -199,9 +200,9 @@ def check_no_part_of_graph(matrix: Any, argument: str) -> None:
         return
     received = f"{m} rows of a graph of {n} points"
     hint = (
-        "Pass the points, X or an obsm array. To evaluate by the graph itself, with metric='neighbors' or 'geodesic', "
+        f"{POINTS_HINT} To evaluate by the graph itself, with metric='neighbors' or 'geodesic', cut rows and columns: "
+        "graph[mask][:, mask]."
     )
-    hint += "cut rows and columns: graph[mask][:, mask]."
     raise InputError(argument, "must hold features, not a graph", received, hint)
 
 

@@ -90,8 +90,8 @@ def as_new_points(
         if data.embedding_metric == "cosine":
             hint = (
                 "Divide each row of the embedding, and of its new points, by its length, and leave the metric out: the "
+                "order of Euclidean distances is then that of cosine distances."
             )
-            hint += "order of Euclidean distances is then that of cosine distances."
         raise InputError("embedding_metric", "must be 'euclidean' with new points", received, hint)
     rows = None if new_data is None else as_new_data(new_data, data, layer=layer, use_rep=use_rep)
     if isinstance(new, Real) and not isinstance(new, bool):

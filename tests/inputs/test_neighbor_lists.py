@@ -247,7 +247,7 @@ def test_a_gap_in_a_list_is_noted() -> None:
     assert [note.code for note in short.notes] == ["lists.inferred", "lists.unequal"]
     gap = INDICES.astype(float)
     gap[3, 2], gap[5, 1] = np.nan, -1
-    assert {dict(note.values)["entry"] for note in neighbor_lists(gap).notes[:2]} == {"-1 or NaN"}
+    assert {dict(note.values)["entries"] for note in neighbor_lists(gap).notes[:2]} == {("-1", "NaN")}
 
 
 @pytest.mark.parametrize("scale", [0.01, 1.0])

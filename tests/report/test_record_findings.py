@@ -418,6 +418,33 @@ CASES: dict[str, Case] = {
         ),
         [40, 62, 15, 90, 58, 66, 10, 70, 25],
     ),
+    "new points of two maps": (
+        lambda: out_of_sample.new_points_findings(
+            {
+                "pca": replace(new_points(p=[0.1, 0.2, 0.3]), notes=()),
+                "umap": replace(new_points(p=[0.1]), notes=(note("new.refit", share=0.25, out=30, rows=120, n=90),)),
+            },
+            {"neighborhood_overlap"},
+            shell=False,
+        ),
+        [15, 40, 62, 70, 25, 90, 2, 1],
+    ),
+    "new points in a shell": (
+        lambda: out_of_sample.new_points_findings({"pca": new_points(p=[0.1, 0.2])}, {"stress"}, shell=True),
+        [15, 40, 62, 70, 2],
+    ),
+    "new points by trustworthiness": (
+        lambda: out_of_sample.new_points_findings({"pca": new_points(p=[])}, {"trustworthiness"}, shell=False),
+        [15, 40, 0.62, 0.7],
+    ),
+    "new points without a calibration": (
+        lambda: out_of_sample.new_points_findings(
+            {"pca": replace(new_points(m=1), notes=(note("new.no_calibration", way="new=share", argument="new"),))},
+            {"neighborhood_overlap"},
+            shell=False,
+        ),
+        [15, 1, 62, 70],
+    ),
     "new points of few groups": (
         lambda: out_of_sample.out_of_sample_findings(
             replace(new_points(), notes=(note("interval.few_groups", of="interval", groups=3, extent="", least=5),))
@@ -561,7 +588,7 @@ def test_the_cases_have_every_kind() -> None:
     remaining = (
         {kind for kind in phrases() if not kind.startswith(("result.", "comparison."))}
         - kinds
-        - {"study.deterministic"}
+        - {"study.deterministic", *("new.map_keeps", "new.map_value", "new.map_values", "new.map_flags")}  # in others
     )
     assert {kind.split(".")[0] for kind in remaining} <= {
         "embedding", "map", "dataset", "evaluation", "cost", "method", "protocol", "components", "evaluated", "scores"

@@ -31,10 +31,10 @@ from dreval.report.document import (
     significance_stars,
 )
 from dreval.report.documents.evaluation_notes import notes_that_matter, printed_notes
-from dreval.report.documents.out_of_sample import new_points_lines, new_points_tables, new_points_text
+from dreval.report.documents.out_of_sample import new_points_findings, new_points_lines, new_points_tables
 from dreval.report.documents.tests import noise_text
 from dreval.report.documents.value_tables import MAX_EMBEDDINGS_ACROSS, best_mark_text, printed_table, short_topic
-from dreval.report.findings import Finding
+from dreval.report.findings import Finding, findings_text
 from dreval.report.format import count_noun, join_and, number_word, p_text, test_name
 from dreval.report.resamples import NULL_DATA_NAMES, scheme_text, smallest_p_text
 from dreval.report.result_findings import MAX_LISTED_CAUTIONS, REPEATED, other_settings, say_lower_once, verdict
@@ -134,7 +134,8 @@ def _short_document(
     tables = [printed_table(view, **options)] if has_table else []
     kinds = kinds * has_table
     after = [*other_settings(view), *dict.fromkeys(noise_text(row, results) for row in view.method_tests)]
-    after += new_points_text(results, shell)
+    new_points = new_points_findings(results._out_of_sample, {*results.table["measure"]}, shell)
+    after += [findings_text(new_points)] * bool(new_points)
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from dreval.glossary import format_number
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.results import Results
@@ -19,7 +18,7 @@ from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, format_fixed, join_and, percent, without_zero
+from dreval.report.format import count_noun, format_fixed, join_and, without_zero
 from dreval.report.result_view import make_column, measure_phrase
 
 TITLE = "New points on a map"
@@ -162,41 +161,43 @@ def new_points_lines(results: Results, name_text: Callable[[str], str] = str) ->
     return lines
 
 
-def new_points_text(results: Results, shell: bool) -> list[str]:
-    """Return what each map keeps of the neighbors of new points, by measures of the run, and which points are flagged.
+def new_points_findings(records: Mapping[str, OutOfSample], run: Collection[str], shell: bool) -> list[Finding]:
+    """Return what each map keeps of the neighbors of new points, by measures of the run, and how many are flagged.
 
     The overlap stands for all measures, unless only others of new points were run.
     """
-    records = results._out_of_sample
     if not records:
         return []
-    record, parts = next(iter(records.values())), []
-    m, k = len(record), record.recipe["parameters"]["n_neighbors"]
-    measures = [name for name in record.table["measure"] if name in set(results.table["measure"])]
+    record = next(iter(records.values()))
+    numbers = {"m": len(record), "k": record.recipe["parameters"]["n_neighbors"]}
+    measures = [name for name in record.table["measure"] if name in run]
     is_overlap = not measures or "neighborhood_overlap" in measures
+    maps = []
     for name, each in records.items():
-        flagged = f", {format_number(int(each.flagged.sum()))} flagged" if each.flagged.any() else ""
         if is_overlap:
             row = each.of("neighborhood_overlap")
-            parts.append(
-                f"{name} keeps {percent(row['value'])} % (fitted points {percent(row['in_sample'])} %{flagged})"
-            )
+            maps.append(record_finding("new.map_keeps", name=name, value=row["value"], in_sample=row["in_sample"]).text)
             continue
         values = []
         for measure in measures[:2]:
-            numbers = (without_zero(format_fixed(each.of(measure)[part], 3)) for part in ("value", "in_sample"))
-            values.append(f"{measure_phrase(measure)} {' (fitted points '.join(numbers)}")
-        parts.append(f"{name} has {join_and([f'{text})' for text in values])}{flagged}")
-    points = f"{'each of ' * (m > 1 and is_overlap)}{count_noun(m, 'new point')}"
-    sentences = [f"Of the {k} nearest points of {points}" if is_overlap else f"For {points} (k = {k})"]
-    sentences = [f"{sentences[0]}, {join_and(parts) if is_overlap else '; '.join(parts)}."]
+            ends = {end: each.of(measure)[end] for end in ("value", "in_sample")}
+            values.append(record_finding("new.map_value", measure=measure_phrase(measure), **ends).text)
+        maps.append(record_finding("new.map_values", name=name, values=join_and(values)).text)
+    findings = [
+        record_finding("new.maps_keep", **numbers, maps=join_and(maps))
+        if is_overlap
+        else record_finding("new.maps_have", **numbers, maps="; ".join(maps))
+    ]
     notes = dict.fromkeys(item for each in records.values() for item in each.notes)
-    sentences += [record_finding("new.refit", **dict(item.values)).text for item in notes if item.code == "new.refit"]
-    if ways := [str(dict(item.values)["way"]) for item in notes if item.code == "new.no_calibration"]:
-        sentences.append(f"Which of them do not belong needs held-out points: pass {' or '.join(ways)}.")
-    elif not any(each.flagged.any() for each in records.values()):
-        sentences += ["No new point is flagged."] * record.has_conformal
-    else:
-        where = "a file beside that of --table FILE" if shell else f"[{next(iter(records))!r}].out_of_sample.augment()"
-        sentences.append(f"Which points are flagged, and their p, are in {where}.")
-    return [" ".join(sentences)]
+    findings += [record_finding("new.refit", **dict(item.values)) for item in notes if item.code == "new.refit"]
+    ways = [str(dict(item.values)["way"]) for item in notes if item.code == "new.no_calibration"]
+    flagged = {name: int(each.flagged.sum()) for name, each in records.items() if each.flagged.any()}
+    if ways:
+        findings.append(record_finding("new.needs_held_out", ways=" or ".join(ways)))
+    elif flagged:
+        counts = join_and([record_finding("new.map_flags", name=name, count=n).text for name, n in flagged.items()])
+        where = "new.flagged_in_file" if shell else "new.flagged_in_frame"
+        findings.append(record_finding(where, counts=counts, name=next(iter(flagged))))
+    elif record.has_conformal:
+        findings.append(record_finding("new.no_flag"))
+    return findings
