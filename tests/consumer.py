@@ -20,6 +20,7 @@ from dreval.methods._method import MethodCard
 from dreval.records.comparison import Comparison
 from dreval.records.estimates import MeasureRecord, ParallelAnalysis, PerplexityCurve, Stability
 from dreval.records.evaluated import EvaluatedEmbedding
+from dreval.records.held_out import HeldOutFidelity
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import Embedding
 from dreval.records.similarity import RepresentationSimilarity
@@ -93,7 +94,7 @@ assert_type(comparison.plot("forest", figsize=(6, 4)).axes, list[Axes])
 
 # What was saved.
 saved = dreval.load_results("a.dreval")
-assert_type(saved, dreval.Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity)
+assert_type(saved, dreval.Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity | HeldOutFidelity)
 assert_type(saved.tidy(), pd.DataFrame)
 if isinstance(saved, dreval.Results):
     assert_type(saved.compare(), Comparison)

@@ -76,6 +76,7 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
 def _summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
+    from dreval.records.held_out import HeldOutFidelity
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.similarity import RepresentationSimilarity
@@ -101,6 +102,10 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.similarity import similarity_summary
 
         return similarity_summary(record, full, shell=True)
+    if isinstance(record, HeldOutFidelity):
+        from dreval.report.documents.held_out import held_out_summary
+
+        return held_out_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -109,6 +114,7 @@ def _summary(record: Any, full: bool) -> Any:
 def _document(record: Any) -> dict[str, Any]:
     """Return the content of a record as a JSON document."""
     from dreval.records.comparison import Comparison
+    from dreval.records.held_out import HeldOutFidelity
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.similarity import RepresentationSimilarity
@@ -131,6 +137,9 @@ def _document(record: Any) -> dict[str, Any]:
         moved = {"moved": record.augment()} if len(record.pairs) == 1 else {}
         tables = {"table": record.tidy(), "maxima": record.maxima, "curve": record.curve, **moved}
         return {"recipe": record.recipe, **tables, "notes": record.notes}
+    if isinstance(record, HeldOutFidelity):
+        best = {name: record.best_set(name) for name in record.measures}
+        return {"recipe": record.recipe, "best_set": best, "table": record.tidy(), "notes": record.notes}
     return study_document(record)
 
 
@@ -153,7 +162,7 @@ def json_text(document: dict[str, Any]) -> str:
 
 
 def load_saved(path: str) -> Any:
-    """Return what is saved in a file: a result, a comparison, a sweep, or the study of a journal."""
+    """Return what is saved in a file: a result or another record, or the study of a journal."""
     with option("saved"):
         if not is_journal(path):
             from dreval.records.archive import load_results

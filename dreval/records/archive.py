@@ -33,6 +33,8 @@ from dreval.records.frames import (
     plain_notes,
     tidy_frame,
 )
+from dreval.records.held_out import MEMBERSHIPS, HeldOutFidelity, held_out_frame, values_of_best
+from dreval.records.held_out import TABLE_COLUMNS as HELD_OUT_COLUMNS
 from dreval.records.notes import Note
 from dreval.records.out_of_sample import VALUE_COLUMNS, OutOfSample
 from dreval.records.points import Shepard
@@ -40,6 +42,7 @@ from dreval.records.provenance import to_plain
 from dreval.records.results import Results
 from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
+from dreval.registry import MEASURES
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -53,7 +56,7 @@ PLACE_COLUMN = "place"  # the column of the anchors' positions among all points
 WHOLE = ""  # key of the value of a field that is not a dict by embedding
 FRAME_TYPES = ("float64", "int64", "bool", "object", "str")  # types of columns of tables that declare their own
 Members = dict[str, bytes]
-Saved = Results | Sweep | Comparison | OutOfSample | RepresentationSimilarity
+Saved = Results | Sweep | Comparison | OutOfSample | RepresentationSimilarity | HeldOutFidelity
 
 
 def check_saved(path: Any, argument: str = "path") -> Path:
@@ -345,6 +348,15 @@ def _sweep_values(rows: list[dict[str, Any]]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=list(types)).astype(types)
 
 
+def _held_out_rows(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return the rows of held-out fidelity as a table, without the options of the settings."""
+    import pandas as pd
+
+    types = dict.fromkeys(HELD_OUT_COLUMNS, "float64") | dict.fromkeys(("measure", "parameters", "note"), "object")
+    types |= {"n_splits": "int64", **dict.fromkeys(MEMBERSHIPS, "boolean")}
+    return pd.DataFrame(rows, columns=list(HELD_OUT_COLUMNS)).astype(types)
+
+
 # The forms of values from JSON: a type, a tuple of possible forms, [form of the items], {key: form}, with the key "*"
 # for all keys. A key may be missing, and other keys are not checked.
 _TEXTS = {"*": str}
@@ -361,6 +373,10 @@ _RECIPE = {
 _SWEEP_RECIPE = {
     "n": int, "p": int, "source": str, "random_state": int, "parameters": {"n_replicates": int}, "call": str,
     "versions": _TEXTS,
+}  # fmt: skip
+_HELD_OUT_RECIPE: dict[str, Any] = {
+    "n": int, "p": int, "source": str, "random_state": int, "versions": _TEXTS,
+    "parameters": {"kind": str, "fraction": float, "n_splits": int, "n_resamples": int, "alpha": float},
 }  # fmt: skip
 _NEW_RECIPE: dict[str, Any] = {
     "n": int, "p": (int, None), "n_new": int, "n_calibration": int, "n_needed": (int, None), "random_state": int,
@@ -470,6 +486,15 @@ SWEEP_FIELDS = (
     Field("values", Table(_sweep_values)),
     Field("notes", _RECORD_NOTES),
 )
+HELD_OUT_FIELDS = (
+    Field("recipe", Entry(_HELD_OUT_RECIPE)),
+    Field("_call", Entry(str)),
+    Field("settings", Json(to_plain, tuple, [dict])),
+    Field("table", Table(_held_out_rows)),
+    Field("values", _TABLE),
+    Field("left_out", Vector()),
+    Field("notes", _RECORD_NOTES),
+)
 NEW_POINT_FIELDS = (
     Field("recipe", Entry(_NEW_RECIPE)),
     Field("table", _TABLE),
@@ -520,6 +545,22 @@ def _make_sweep(values: dict[str, Any], _: Context) -> Sweep:
     return Sweep(**{**values, "table": rows, "values": pd.DataFrame(replicates.to_dict("records"))})
 
 
+def _make_held_out(values: dict[str, Any], _: Context) -> HeldOutFidelity:
+    """Return the held-out fidelity from its fields; raise if they do not belong together."""
+    recipe, settings, table, splits = (values[name] for name in ("recipe", "settings", "table", "values"))
+    if missing := {*_HELD_OUT_RECIPE} - {*recipe} | {*_HELD_OUT_RECIPE["parameters"]} - {*recipe["parameters"]}:
+        raise ValueError(f"a recipe without {', '.join(sorted(missing))}")
+    measures, remainder = divmod(len(table), len(settings))
+    R = recipe["parameters"]["n_splits"]
+    if remainder or not measures or len(splits) != len(table) * R or len(values["left_out"]) != recipe["n"]:
+        raise ValueError("the tables are not those of the settings")
+    rows = held_out_frame(table.to_dict("records"), [*settings] * measures)
+    card = MEASURES.card("held_out_fidelity")
+    card_fields = {"measure": card.name, "title": card.title, "symbol": card.symbol, "direction": card.direction}
+    first = values_of_best(rows.iloc[: len(settings)])
+    return HeldOutFidelity(**{**values, **card_fields, **first, "table": rows, "n_runs": R})
+
+
 def _make_similarity(values: dict[str, Any], context: Context) -> RepresentationSimilarity:
     """Return the similarity of representations from its fields; raise if they do not belong together."""
     if {*values["rows"], *values["columns"]} != {*context.names} or {"n", "parameters"} - values["recipe"].keys():
@@ -568,6 +609,7 @@ SCHEMAS = {
     "sweep": Schema(SWEEP_FIELDS, _make_sweep),
     "out_of_sample": Schema(NEW_POINT_FIELDS, _make_out_of_sample),
     "similarity": Schema(SIMILARITY_FIELDS, _make_similarity),
+    "held_out": Schema(HELD_OUT_FIELDS, _make_held_out),
 }
 
 
@@ -594,6 +636,11 @@ def save_out_of_sample(record: OutOfSample, path: str | Path) -> Path:
 def save_similarity(similarity: RepresentationSimilarity, path: str | Path) -> Path:
     """Write a similarity of representations with the neighbors of its items; numbers keep every digit."""
     return _save("similarity", similarity, check_saved(path))
+
+
+def save_held_out(record: HeldOutFidelity, path: str | Path) -> Path:
+    """Write held-out fidelity without its embeddings; numbers keep every digit."""
+    return _save("held_out", record, check_saved(path))
 
 
 def _save(kind: str, record: Saved, path: Path) -> Path:
@@ -664,7 +711,9 @@ def _hash(body: dict[str, Any]) -> str:
     return hashlib.sha256(json.dumps(body, sort_keys=True).encode()).hexdigest()
 
 
-def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity:
+def load_results(
+    path: str | Path,
+) -> Results | Comparison | Sweep | OutOfSample | RepresentationSimilarity | HeldOutFidelity:
     """Read a file that ``save`` of a result or another record wrote; the numbers are equal to the last bit.
 
     Parameters
@@ -674,7 +723,7 @@ def load_results(path: str | Path) -> Results | Comparison | Sweep | OutOfSample
 
     Returns
     -------
-    Results, Comparison, Sweep, OutOfSample or RepresentationSimilarity
+    Results, Comparison, Sweep, OutOfSample, RepresentationSimilarity or HeldOutFidelity
         The saved record, without the data: only their hash is saved.
 
     Raises
@@ -728,6 +777,8 @@ def load_evaluation(path: str | Path, argument: str) -> Results:
         received, hint = "new points on a map", "Pass the result of the reference points."
     elif isinstance(record, RepresentationSimilarity):
         received, hint = "a similarity of representations", "Pass the saved result of an evaluation."
+    elif isinstance(record, HeldOutFidelity):
+        received, hint = "held-out fidelity", "Pass the saved result of an evaluation."
     else:
         received = "a sweep"
         hint = "Its best_set() compares its settings already; evaluate some of them together to compare embeddings."

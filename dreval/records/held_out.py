@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import check_one_of
+from dreval._check import check_one_of, check_path
 from dreval.records.base import Summary, TableRecord, read_only
 from dreval.records.estimates import MeasureRecord
 from dreval.records.frames import coordinates_frame
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 TABLE_COLUMNS = ("measure", "parameters", "held_out", "se", "conf_low", "conf_high", "conf_level", "se_points", "train",
                  "optimism", "optimism_se", "optimism_se_points", "usual", "chance", "p_value", "in_best_set", "p_best",
                  "in_population_set", "in_usual_set", "n_splits", "note")  # fmt: skip
+PARTS = ("train", "optimism", "optimism_se", "se", "se_points", "usual")
 MEMBERSHIPS = ("in_best_set", "in_population_set", "in_usual_set")
 
 
@@ -34,6 +36,21 @@ def held_out_frame(rows: list[dict[str, Any]], settings: Sequence[Mapping[str, A
         column = pd.Series([setting.get(name) for setting in settings], dtype=object).infer_objects()
         table.insert(position, f"{name}_" if name in TABLE_COLUMNS else name, column)
     return table.astype(dict.fromkeys(MEMBERSHIPS, "boolean"))
+
+
+def best_setting(rows: pd.DataFrame) -> int:
+    """Return the number of the setting with the best held-out value, from rows of one measure; 0 if none has one."""
+    held = rows["held_out"].to_numpy(dtype=np.float64)
+    sign = 1.0 if MEASURES.card(rows["measure"].iloc[0]).direction == "higher" else -1.0
+    return int(np.nanargmax(sign * held)) if np.isfinite(held).any() else 0
+
+
+def values_of_best(rows: pd.DataFrame) -> dict[str, Any]:
+    """Return the fields ``value``, ``chance`` and ``parts`` of a record, from the rows of its first measure."""
+    row = rows.iloc[best_setting(rows)]
+    parts = {name: float(row[name]) for name in PARTS}
+    parts |= {"p_chance": float(row["p_value"]), "measure": str(row["measure"])}
+    return {"value": float(row["held_out"]), "chance": float(row["chance"]), "parts": parts}
 
 
 @read_only
@@ -58,7 +75,8 @@ class HeldOutFidelity(MeasureRecord):
     left_out : ndarray (n,)
         The mean held-out value of the best setting without each point, with the embeddings held fixed; NaN without.
     maps : dict of str to tuple of ndarray (n, d)
-        The embedding of the first part in each split, by the number of the setting; None where a run failed.
+        The embedding of the first part in each split, by the number of the setting; None where a run failed. A saved
+        record has no embeddings.
 
     See Also
     --------
@@ -198,7 +216,8 @@ class HeldOutFidelity(MeasureRecord):
         Raises
         ------
         InputError
-            If the rule gives fewer than two clusters of two points, or the run of the split failed.
+            If the rule gives fewer than two clusters of two points, the run of the split failed, or the record was
+            loaded: a file has neither embeddings nor measurements.
 
         Notes
         -----
@@ -250,6 +269,47 @@ class HeldOutFidelity(MeasureRecord):
         from dreval.report.figures.held_out import draw_held_out
 
         return draw_held_out(self, measure, ax, figsize)
+
+    def report(self, path: str | Path, *, title: str | None = None) -> Path:
+        """Write the report of held-out fidelity.
+
+        %(report)s
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 10))
+        >>> result = dreval.held_out_fidelity(X, "pca", random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     path = result.report(f"{folder}/page.html")
+        ...     path.name, path.exists()
+        ('page.html', True)
+        """
+        from dreval.report.write import write_held_out
+
+        return write_held_out(self, check_path(path, "path"), title=title)
+
+    def save(self, path: str | Path) -> Path:
+        """Save all values in one file (a zip of JSON and CSV); ``dreval.load_results`` reads it.
+
+        Values of options that are no numbers, words, truth values or lists of them are saved as text. Neither
+        embeddings nor measurements are part of the file, so that ``test_clusters`` needs the record itself; embeddings
+        of its runs stay in ``journal=``.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> import numpy as np, dreval
+        >>> X = np.random.default_rng(0).normal(size=(60, 10))
+        >>> result = dreval.held_out_fidelity(X, "pca", random_state=0)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     float(dreval.load_results(result.save(f"{folder}/a.dreval"))) == float(result)
+        True
+        """
+        from dreval.records.archive import save_held_out
+
+        return save_held_out(self, path)
 
     def _summary(self, full: bool) -> Summary:
         """Return the printed form: held-out value, optimism, and both best sets."""

@@ -8,6 +8,7 @@ from typing import Any
 from dreval.errors import InputError
 from dreval.records.base import write_atomic
 from dreval.records.comparison import Comparison
+from dreval.records.held_out import HeldOutFidelity
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.results import Results
 from dreval.records.similarity import RepresentationSimilarity
@@ -15,6 +16,7 @@ from dreval.records.sweep import Sweep
 from dreval.report.document import Document
 from dreval.report.documents.comparison_page import comparison_report
 from dreval.report.documents.evaluation_page import results_report
+from dreval.report.documents.held_out import held_out_report
 from dreval.report.documents.out_of_sample import out_of_sample_report
 from dreval.report.documents.similarity import similarity_report
 from dreval.report.documents.study import study_report
@@ -83,6 +85,12 @@ def write_out_of_sample(record: OutOfSample, path: str | Path, title: str | None
     """Write the report of new points on a map; see ``OutOfSample.report``."""
     target, folder = page_target(path)
     return write_document(target, out_of_sample_report(record, title, folder), folder)
+
+
+def write_held_out(record: HeldOutFidelity, path: str | Path, title: str | None = None) -> Path:
+    """Write the report of held-out fidelity; see ``HeldOutFidelity.report``."""
+    target, folder = page_target(path)
+    return write_document(target, held_out_report(record, title, folder), folder)
 
 
 def write_similarity(record: RepresentationSimilarity, path: str | Path, title: str | None = None) -> Path:

@@ -11,7 +11,7 @@ import pandas as pd
 
 from dreval._check import FloatArray, IntArray, check_float, check_int, describe, function_name
 from dreval._random import stream, stream_seed
-from dreval.errors import InputError, UserCode
+from dreval.errors import InputError, UndefinedMeasure, UserCode
 from dreval.inference.adjustment import over_blocks
 from dreval.inference.permutation import draw_permutations
 from dreval.records.held_out import ClusterTest, HeldOutFidelity
@@ -28,6 +28,9 @@ def cluster_test(
     record: HeldOutFidelity, rule: Any, split: Any, setting: Any, n_resamples: Any, alpha: Any
 ) -> ClusterTest:
     """Test the clusters of a map on the second part of the measurements; see ``HeldOutFidelity.test_clusters``."""
+    if record._splits is None:
+        hint = "Test the record that held_out_fidelity returned; with journal= it runs no method twice."
+        raise UndefinedMeasure("test_clusters", "must be called before a record is saved", "a loaded record", hint)
     maps = record.maps[str(check_int(setting, "setting", low=0, high=len(record.settings) - 1))]
     Y = maps[check_int(split, "split", low=0, high=len(maps) - 1)]
     B, level = check_int(n_resamples, "n_resamples", low=1), check_float(alpha, "alpha", high=0.5, above=0.0)

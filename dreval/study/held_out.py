@@ -29,7 +29,7 @@ from dreval.inputs.data import Data, as_data
 from dreval.inputs.variables import warn_of_guesses
 from dreval.measures.core import chance_value
 from dreval.measures.methods import make_record, method_measure
-from dreval.records.held_out import HeldOutFidelity, held_out_frame
+from dreval.records.held_out import HeldOutFidelity, best_setting, held_out_frame, values_of_best
 from dreval.records.notes import Note, note
 from dreval.records.provenance import reproducing_call
 from dreval.registry import METHODS
@@ -351,28 +351,26 @@ def held_out_fidelity(
     rows, values = comparison.rows()
     options = [setting.options for setting in settings.values()]
     table = held_out_frame(rows, options * len(tasks))
-    best = comparison.best_setting(table)
+    first = values_of_best(table.iloc[: len(settings)])
     arguments: dict[str, Any] = {"kind": splits.kind, "measures": measures, "fraction": splits.fraction, "n_splits": R}
     arguments |= {"param_grid": param_grid, "n_components": n_components, "n_neighbors": n_neighbors}
     arguments |= {"n_resamples": B, "alpha": alpha, "metric": metric, "header": header}
     passed = plain_split({name: split[name] for name in ("prepare", *NEEDED.values()) if split[name] is not None})
-    row = table.iloc[best]
-    parts = {name: float(row[name]) for name in ("train", "optimism", "optimism_se", "se", "se_points", "usual")}
     record: HeldOutFidelity = make_record(
         held_out_fidelity,
         case,
-        float(row["held_out"]),
+        first["value"],
         {**arguments, **passed},
         kind=HeldOutFidelity,
-        parts={**parts, "p_chance": float(row["p_value"]), "measure": str(row["measure"])},
-        chance=float(row["chance"]),
+        parts=first["parts"],
+        chance=first["chance"],
         table=table,
-        n_resamples=R,
+        n_runs=R,
         notes=(*input_notes, *comparison.notes()),
         settings=tuple(options),
         values=pd.DataFrame(values),
         maps={str(h): tuple(Ys) for h, Ys in enumerate(held.embeddings.values())},
-        left_out=comparison.evaluated["held_out"].left_out[0, best],
+        left_out=comparison.evaluated["held_out"].left_out[0, best_setting(table.iloc[: len(settings)])],
         _call=_call(case, arguments, passed, split),
         _splits=splits,
     )
@@ -421,13 +419,13 @@ class _Values:
     def fill(self, r: int, tasks: Sequence[MeasureTask], views: Mapping[int, View], weight: float) -> None:
         """Set the values of one run from the views of the settings; ``weight`` is that of its values without points."""
         for h, view in views.items():
-            for t, (task, value) in enumerate(zip(tasks, task_values(view, tasks), strict=True)):
+            left_out = [_without_each(task, view) if weight else 0.0 for task in tasks]  # their pass gives the values
+            for t, value in enumerate(task_values(view, tasks)):
                 if isinstance(value, Note):
                     self.failures.setdefault((t, h), []).append(value)
                     continue
                 self.values[t, h, r] = value
-                if weight:
-                    self.left_out[t, h] += weight * _without_each(task, view)
+                self.left_out[t, h] += weight * left_out[t]
 
 
 def _without_each(task: MeasureTask, view: View) -> Any:
@@ -468,13 +466,21 @@ class _Comparison:
             maps = self._maps(self.held, r)
             for name, table in zip(PARTS, self.splits.prepared(r), strict=True):
                 evaluated[name].fill(r, self.tasks, self._views(table, maps, r), 1 / runs)
-        n_usual = len(next(iter(self.usual.embeddings.values())))
+        n_usual, H = len(next(iter(self.usual.embeddings.values()))), len(self.settings)
         evaluated["usual"] = _Values.empty(*shape, n_usual, n, has_groups=has_groups)
-        table = self.splits.prepared_table()
+        maps = {str(r * H + int(h)): Y for r in range(n_usual) for h, Y in self._maps(self.usual, r).items()}
+        views = self._views(self.splits.prepared_table(), maps, 0)  # of all runs, in one pass over the data
         for r in range(n_usual):
-            views = self._views(table, self._maps(self.usual, r), r)
-            evaluated["usual"].fill(r, self.tasks, views, 1.0 * (r == 0))  # which are read where all seeds are equal
+            weight = 1.0 * (r == 0 and self._has_equal_usual)
+            evaluated["usual"].fill(
+                r, self.tasks, {h: views[r * H + h] for h in range(H) if r * H + h in views}, weight
+            )
         return evaluated
+
+    @property
+    def _has_equal_usual(self) -> bool:
+        """Whether all runs on the whole data give the same embeddings, so that these are compared over points."""
+        return len(next(iter(self.usual.embeddings.values()))) == 1 or self.usual.equal_seeds
 
     def _maps(self, embedded: EmbeddedSettings, r: int) -> dict[str, FloatArray]:
         """Return the embeddings of one run by the number of the setting, without failed ones."""
@@ -548,9 +554,9 @@ class _Comparison:
 
     def _usual_set(self, t: int, usual: _Values) -> list[Any]:
         """Return which settings are in the usual best set: over seeds, or over points where seeds change nothing."""
-        runs = usual.values.shape[2]
-        if runs == 1 or self.usual.equal_seeds:
+        if self._has_equal_usual:
             return self._population_set(t, usual)
+        runs = usual.values.shape[2]
         rows = setting_rows(self.tasks[t], usual.values[t], 1 / runs, self.level, [[] for _ in self.settings])
         return [row["in_best_set"] for row in rows]
 
@@ -590,12 +596,6 @@ class _Comparison:
 
         null = permutation_null(statistic, len(rows), self.n_resamples, self.case.root, "held out", h, n_jobs=1)
         return float(null.p_value)
-
-    def best_setting(self, table: pd.DataFrame) -> int:
-        """Return the number of the setting with the best held-out value of the first measure; 0 if none has one."""
-        values = table["held_out"].to_numpy()[: len(self.settings)]
-        sign = 1.0 if self.tasks[0].card.direction == "higher" else -1.0
-        return int(np.nanargmax(sign * values)) if np.isfinite(values).any() else 0
 
     def notes(self) -> tuple[Note, ...]:
         """Return the notes on the split, on what the values mean, and on the runs."""

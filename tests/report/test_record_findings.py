@@ -238,7 +238,9 @@ def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> Re
     return RepresentationSimilarity(similarity_table(rows), maxima, curve, names, names, neighbors, recipe=recipe)
 
 
-def held_out(*means: float, se: float = 0.02, p: float = 0.01, optimism: float = 0.1) -> HeldOutFidelity:
+def held_out(
+    *means: float, se: float = 0.02, p: float = 0.01, optimism: float = 0.1, kind: str = "gaussian"
+) -> HeldOutFidelity:
     """Return settings with these held-out values, of which those within .05 of the best are in its best set.
 
     The first two settings are in the usual best set; each optimism has the standard error .03.
@@ -251,7 +253,7 @@ def held_out(*means: float, se: float = 0.02, p: float = 0.01, optimism: float =
         row |= {"optimism": optimism, "optimism_se": 0.03, "optimism_se_points": 0.03, "usual": 0.6, "chance": 0.04}
         row |= {"p_value": p, "in_best_set": mean >= max(means) - 0.05, "p_best": 0.5, "in_population_set": True}
         rows.append(row | {"in_usual_set": i < 2, "n_splits": 7, "note": ""})
-    parameters = {"alpha": 0.05, "kind": "columns", "fraction": 0.5, "n_splits": 7, "n_resamples": 99}
+    parameters = {"alpha": 0.05, "kind": kind, "fraction": 0.5, "n_splits": 7, "n_resamples": 99}
     recipe = {"source": "m", "n": 40, "p": 4, "parameters": parameters, "random_state": 0}
     fields = {"table": held_out_frame(rows, settings), "settings": tuple(settings), "recipe": recipe}
     return HeldOutFidelity("held_out_fidelity", "Held-out fidelity", "H", means[0], **fields)
@@ -532,6 +534,13 @@ CASES: dict[str, Case] = {
     ),
     "held out, the same set": (
         lambda: held.held_out_findings(held_out(0.31, 0.29, 0.2)), [1, 2, 0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
+    ),
+    "halves of columns": (
+        lambda: held.held_out_findings(held_out(0.31, kind="columns")), [0.31, 0.02, 7, 0.41, 0.1, 0.03, 0.04, 0.01],
+    ),
+    "equal halves of columns": (
+        lambda: held.held_out_findings(held_out(0.31, optimism=0.02, kind="columns")),
+        [0.31, 0.02, 7, 0.33, 0.02, 0.04, 0.01],
     ),
     "nothing held out": (lambda: held.held_out_findings(held_out(math.nan)), []),
     "clusters": (lambda: held.cluster_findings(clustered((0.01, 0.02))), [0, 1, 0.01, 3, 5, 0.02]),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from functools import partial
 
 import numpy as np
@@ -384,11 +386,71 @@ def test_the_command_sweeps_over_splits(tmp_path):
         "n_neighbors=5,10",
         "--over",
         "split_measurements",
-        "-r",
-        "3",
     ]
     command += ["-r", "3", "--split", "kind=gaussian,sigma=1", "--random-state", "5", "--save", str(saved), "--quiet"]
     assert main(command) == 0
     result = dreval.load_results(saved)
     assert result.over == "split_measurements"
     assert result.recipe["parameters"]["split"] == {"kind": "gaussian", "sigma": 1}
+
+
+# Files and pages.
+
+
+def test_a_saved_record_is_read_to_the_last_bit(swept, tmp_path):
+    """Tables, sentences and bytes are equal; clusters need measurements, which no file has."""
+    path = swept.save(tmp_path / "a.dreval")
+    loaded = dreval.load_results(path)
+    for table in ("tidy", "glance"):
+        pd.testing.assert_frame_equal(getattr(loaded, table)(), getattr(swept, table)(), check_exact=True)
+    pd.testing.assert_frame_equal(loaded.values, swept.values, check_exact=True)
+    np.testing.assert_array_equal(loaded.left_out, swept.left_out)
+    assert str(loaded.summary(full=True)) == str(swept.summary(full=True))
+    for name in ("measure", "title", "symbol", "value", "parts", "chance", "n_runs", "direction", "call", "notes"):
+        assert getattr(loaded, name) == getattr(swept, name), name
+    assert loaded.best_set() == swept.best_set()
+    loaded.save(tmp_path / "b.dreval")
+    assert (tmp_path / "b.dreval").read_bytes() == path.read_bytes()
+    with pytest.raises(UndefinedMeasure, match="before a record is saved"):
+        loaded.test_clusters(2)
+    with pytest.raises(InputError, match="got held-out fidelity"):
+        dreval.compare(path)
+
+
+def test_a_file_with_tables_of_other_settings_is_refused(swept, tmp_path):
+    from dataclasses import replace
+
+    path = replace(swept, settings=swept.settings[:1] * 3).save(tmp_path / "a.dreval")
+    with pytest.raises(InputError, match="not those of the settings"):
+        dreval.load_results(path)
+    path = replace(swept, left_out=swept.left_out[1:]).save(tmp_path / "b.dreval")
+    with pytest.raises(InputError, match="59 values"):
+        dreval.load_results(path)
+
+
+@pytest.mark.parametrize("form", ["html", "md"])
+def test_the_page_has_the_answer_the_figure_and_every_number(swept, form, tmp_path):
+    path = swept.report(tmp_path / f"r.{form}", title="Two settings")
+    text = path.read_text("utf-8")
+    plain = " ".join(re.sub(r"<[^>]+>", " ", text).replace("\\_", "_").split())
+    assert "Two settings" in plain
+    assert "Held out, n_neighbors = " in plain
+    assert "The usual order of the settings is wrong" in plain
+    for value in swept.tidy()[["held_out", "train", "usual"]].to_numpy().ravel():
+        assert f"{value:.3f}".lstrip("0") in plain
+    assert (text.count("<svg") if form == "html" else len(list(tmp_path.glob("r-figures/*.svg")))) == 1
+
+
+def test_the_command_shows_it(swept, tmp_path, capsys):
+    """As text, and as JSON with the best set."""
+    from dreval.cli._main import main
+
+    path = str(swept.save(tmp_path / "a.dreval"))
+    assert main(["show", path]) == 0
+    shown = capsys.readouterr().out
+    assert str(swept).split("\n\n")[0] in shown
+    assert "summary(full" not in shown
+    assert main(["show", path, "--json"]) == 0
+    document = json.loads(capsys.readouterr().out)
+    assert document["best_set"]["r_nx_auc"] == swept.best_set()
+    assert len(document["table"]) == 2

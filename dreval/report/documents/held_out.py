@@ -1,21 +1,42 @@
-"""The printed summaries of held-out fidelity, and of the test of clusters on held-out measurements."""
+"""Held-out fidelity: its printed summary and its page; the summary of the test of clusters on held-out measurements."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import starmap
 from typing import Any
 
 from dreval.comparison.compare import comparable
 from dreval.comparison.ranking import ranking
 from dreval.glossary import format_p
 from dreval.records.frames import notes_of_table
-from dreval.records.held_out import ClusterTest, HeldOutFidelity
+from dreval.records.held_out import ClusterTest, HeldOutFidelity, best_setting
 from dreval.records.results import Results
 from dreval.registry import MEASURES
-from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Paragraph, Part, Table
+from dreval.report._style import figure_style
+from dreval.report._svg import inline_svg
+from dreval.report.document import (
+    MISSING_VALUE,
+    Answers,
+    Cell,
+    Column,
+    Document,
+    PageFigure,
+    Paragraph,
+    Part,
+    Section,
+    Table,
+    TermEntry,
+    WideFigure,
+    visible_rows,
+)
+from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
-from dreval.report.findings import Finding, record_finding
+from dreval.report.figure_folder import FigureFolder
+from dreval.report.figures.held_out import draw_held_out
+from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import (
     count_noun,
     decimals_for,
@@ -25,26 +46,35 @@ from dreval.report.format import (
     value_text,
     without_zero,
 )
-from dreval.report.result_view import measure_phrase, measure_text
+from dreval.report.result_view import make_column, measure_phrase, measure_text
 
 MEASURE = "held_out_fidelity"
 MAX_SETTINGS = 10  # rows of the short table
+NOISY_CODE = "held_out.noisy"
 MAX_PAIRS = 10  # rows of the short table of pairs
 SIGNIFICANT_SE = 2.0  # standard errors over splits from which on an optimism is called one
 
 
-def held_out_summary(record: HeldOutFidelity, full: bool) -> Document:
+def held_out_summary(record: HeldOutFidelity, full: bool, *, shell: bool = False) -> Document:
     """Return the held-out value with its optimism, or the settings with both best sets, and a row for each setting."""
     recipe, parameters = record.recipe, record.recipe["parameters"]
     settings = [("Source", recipe["source"]), ("Points n", recipe["n"]), ("Columns p", recipe["p"])]
     settings += [("Split", parameters["kind"]), ("Fraction", f"{parameters['fraction']:g}")]
     settings += [("Splits", parameters["n_splits"]), ("Permutations", parameters["n_resamples"])]
     settings += [("Level", f"{1 - parameters['alpha']:g}"), ("Seed", recipe["random_state"])]
-    caution = [MEASURES.card(MEASURE).caution] if full else []
+    caution = [MEASURES.card(MEASURE).caution] if full else []  # which has the content of the note on noise
+    notes = [note for note in record.notes if not full or note.code != NOISY_CODE]
     tables = [held_out_table(record, name, full) for name in record.measures]
     findings = held_out_findings(record)
     return record_summary(
-        record.title, findings, tables, [*record.notes, *caution], full=full, settings=settings, call=record.call
+        record.title,
+        findings,
+        tables,
+        [*notes, *caution],
+        full=full,
+        settings=settings,
+        call=record.call,
+        shell=shell,
     )
 
 
@@ -54,11 +84,11 @@ def held_out_findings(record: HeldOutFidelity) -> list[Finding]:
     source = str(record.recipe["source"])
     if rows["held_out"].isna().all():
         return [record_finding("held_out.none", source=source)]
-    is_higher = MEASURES.card(rows["measure"].iloc[0]).direction == "higher"
-    best = int(rows["held_out"].idxmax() if is_higher else rows["held_out"].idxmin())
+    best = best_setting(rows)
     row, findings = rows.loc[best], []
     if len(rows) > 1:
         findings += _settings_findings(record, best)
+        source += f" with {_setting_list(record, [best])}"
     numbers = {"source": source, "held": float(row["held_out"]), "train": float(row["train"])}
     numbers |= {"measure": measure_text(rows), "splits": int(row["n_splits"]), "se": float(row["se"])}
     has_se = row["se"] > 0
@@ -66,7 +96,9 @@ def held_out_findings(record: HeldOutFidelity) -> list[Finding]:
     if not math.isnan(row["optimism"]):
         is_clear = row["optimism"] > SIGNIFICANT_SE * row["optimism_se"]
         gap = {"optimism": float(row["optimism"]), "se": float(row["optimism_se"])}
-        findings.append(record_finding(f"held_out.{'optimism' if is_clear else 'no_optimism'}", **gap))
+        kind = "optimism" if is_clear else "no_optimism"
+        is_halves = record.recipe["parameters"]["kind"] == "columns"
+        findings.append(record_finding(f"held_out.{kind}{'_columns' if is_halves else ''}", **gap))
     if not math.isnan(row["p_value"]):
         is_more = row["p_value"] <= record.recipe["parameters"]["alpha"]
         level = {"chance": float(row["chance"]), "p": float(row["p_value"])}
@@ -134,12 +166,89 @@ def held_out_table(record: HeldOutFidelity, measure: str, full: bool) -> Table:
     return Table(heading, columns, lines, names=int(has_settings), foot=foot, best=best)
 
 
+# The page of the record.
+
+MAX_FIGURES = 12  # measures that have a figure
+ORDER_REASON = (
+    "An optimism says that a part of the fidelity is fit to noise; the order may be the same. The held-out set is for "
+    "data with the noise of one part, which favors smoother maps."
+)
+VALUE_REASON = (
+    "The second part is noisy, too: the value is below the fidelity to the signal. Compare values of one table."
+)
+POINTS_REASON = "All splits divide the measurements of the same points: it refers to these."
+READINGS = (
+    ("“The usual order of the settings is wrong.”", ORDER_REASON),
+    ("“The held-out value is the true fidelity.”", VALUE_REASON),
+    ("“Other points have the same best set.”", POINTS_REASON),
+    ("“p is small, so that the map is good.”", "The map is only more faithful to the second part than a random map."),
+)
+COLUMNS_READING = (
+    "“The optimism is measurement noise.”",
+    "With halves of the columns it is what the other columns do not share, which may be a signal of a few columns.",
+)
+
+
+def held_out_report(record: HeldOutFidelity, title: str | None, folder: FigureFolder | None) -> Document:
+    """Return the whole report, in order: of a page, or of a text with figures in a ``folder``."""
+    summary, recipe = held_out_summary(record, full=True), record.recipe
+    sections = [
+        Section("Answers", [Answers([("Held out", findings_text(held_out_findings(record)))])], "answers"),
+        Section(
+            "Measure by measure",
+            [_measure_section(record, name, number, folder) for number, name in enumerate(record.measures)],
+            "measures",
+            "Measures",
+        ),
+    ]
+    readings = [*READINGS, *([COLUMNS_READING] if recipe["parameters"]["kind"] == "columns" else [])]
+    settings = [TermEntry(name, value) for name, value in summary.header]
+    versions = [(str(name), str(version)) for name, version in recipe["versions"].items()]
+    tables = map(record.of, record.measures)
+    entries = [measure_entry(make_column(rows["measure"].iloc[0], rows["parameters"].iloc[0], [])) for rows in tables]
+    limits = list(starmap(TermEntry, readings))
+    sections += closing_sections(limits, summary.notes, summary.call, settings, versions, entries)
+    about = [count_noun(recipe["n"], "point"), f"{recipe['parameters']['n_splits']} splits of kind "]
+    about[-1] += f"“{recipe['parameters']['kind']}”"
+    return Document(
+        f"Held-out fidelity of {recipe['source']}" if title is None else title,
+        [section for section in sections if section.parts],
+        [", ".join([*about, f"seed {recipe['random_state']}"])],
+        dict(versions)["dreval"],
+    )
+
+
+def _measure_section(record: HeldOutFidelity, name: str, number: int, folder: FigureFolder | None) -> Section:
+    """Return the section of one measure: its question, its figure, and a row for each setting."""
+    rows, table = record.of(name), held_out_table(record, name, full=True)
+    title = measure_text(rows)
+    title = f"{title[:1].upper()}{title[1:]}"
+    figures: list[Part] = []
+    if number < MAX_FIGURES and rows["held_out"].notna().any():
+        caption = f"Held-out, train and usual values of each setting: {title}"
+        with figure_style():
+            figure: Any = draw_held_out(record, name)
+        if folder is None:
+            svg = inline_svg(figure, f"h{number}", caption)
+            figures.append(WideFigure(PageFigure(svg), f"Figure of {title}", "cd"))
+        else:
+            figures.append(folder.figure(figure, f"held-out-{name}", caption))
+    n_visible = visible_rows(len(table.rows))
+    table, foot = (
+        replace(table, title="", caption="A row for each setting", visible_rows=n_visible, foot=""),
+        table.foot,
+    )
+    question = Paragraph(MEASURES.card(rows["measure"].iloc[0]).question, "note")
+    return Section(title, [question, *figures, table, Paragraph(foot, "note")])
+
+
 # The section of an evaluation's page.
 
 LEAD = (
     "Each method embedded one part of the measurements of every point, and its embedding was compared with both parts. "
-    "The optimism is by how much it agrees better with the part that it shows: that much is fit to noise. It does not "
-    "show that the usual order of embeddings is wrong."
+    "The optimism is by how much it agrees better with the part that it shows: that much is fit to noise or, with "
+    "halves of the columns, to what other columns do not share. It does not show that the usual order of embeddings is "
+    "wrong."
 )
 
 

@@ -3,7 +3,9 @@
 The golden case: mu = sin(t W + u), t uniform on (0, 1)^2, W = 3 N(0, 1) (2 x 50), u uniform on (0, 6), noise 1, 400
 points, t-SNE at perplexities 5, 15, 30, 60, 100 from the start of PCA. These commands print all tables:
 
-    python tests/validation/calibration/test_held_out.py golden 10 3     # splits, seeds; with openTSNE
+    python tests/validation/calibration/test_held_out.py golden 10 3 1 .5 2  # splits, seeds, sigma is off by; openTSNE
+    python tests/validation/calibration/test_held_out.py draws 10 3      # other draws of the data; splits
+    python tests/validation/calibration/test_held_out.py digits 5        # splits; also: wdbc 5, counts 5 FILE.csv
     python tests/validation/calibration/test_held_out.py clusters 1000   # data sets of each case
     python tests/validation/calibration/test_held_out.py errors 200      # data sets; standard errors of a fixed map
 """
@@ -11,7 +13,6 @@ points, t-SNE at perplexities 5, 15, 30, 60, 100 from the start of PCA. These co
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -50,31 +51,107 @@ def bundled_tsne(X: np.ndarray, n_components: int, random_state: int, perplexity
     return dreval.embed(X, "tsne", n_components=n_components, **options).coordinates
 
 
-def golden_rows(
-    splits: int, seeds: int, factor: float = 1.0, perplexities: Any = PERPLEXITIES, tool: Any = open_tsne
-) -> Iterator[dict]:
-    """Yield the usual, the true and the held-out area under R_NX of each perplexity; sigma is off by a factor."""
-    X, means = golden_data()
-    divided = MeasurementSplits.of(X, "gaussian", 0.5, {"sigma": factor}, 0)
+def golden_values(
+    splits: int,
+    seeds: int,
+    factors: Any = (1.0,),
+    perplexities: Any = PERPLEXITIES,
+    tool: Any = open_tsne,
+    draw: int = 0,
+) -> dict[str, np.ndarray]:
+    """Return the area under R_NX of each perplexity: usual and true ones (P, seeds), held-out ones (P, splits).
+
+    There are held-out ones for each factor by which sigma is off; ``draw`` is the number of the data set.
+    """
+    X, means = golden_data(draw)
+    values: dict[str, list] = {name: [] for name in ("usual", "truth", *(f"sigma x {factor:g}" for factor in factors))}
     for perplexity in perplexities:
         maps = [tool(X, 2, seed, perplexity) for seed in range(seeds)]
-        row = {"perplexity": perplexity}
-        row["usual"] = np.mean([dreval.r_nx_auc(X, Y) for Y in maps])
-        row["truth"] = np.mean([dreval.r_nx_auc(means, Y) for Y in maps])
-        held = []
-        for r in range(splits):
-            first, second = divided.prepared(r)
-            held.append(dreval.r_nx_auc(second, tool(first, 2, r, perplexity)))
-        yield row | {"held out": np.mean(held), "se": np.std(held, ddof=1) / np.sqrt(splits)}
+        values["usual"].append([dreval.r_nx_auc(X, Y) for Y in maps])
+        values["truth"].append([dreval.r_nx_auc(means, Y) for Y in maps])
+        for factor in factors:
+            divided = MeasurementSplits.of(X, "gaussian", 0.5, {"sigma": factor}, 0)
+            parts = [divided.prepared(r) for r in range(splits)]
+            held = [dreval.r_nx_auc(second, tool(first, 2, r, perplexity)) for r, (first, second) in enumerate(parts)]
+            values[f"sigma x {factor:g}"].append(held)
+    return {name: np.array(rows) for name, rows in values.items()}
+
+
+def print_values(values: dict[str, np.ndarray], perplexities: Any = PERPLEXITIES) -> None:
+    """Print the means, and by how much the last perplexity is better than the second one, with its standard error."""
+    for name, rows in values.items():
+        gaps = rows[-1] - rows[1]
+        error = gaps.std(ddof=1) / np.sqrt(len(gaps)) if len(gaps) > 1 else np.nan
+        means = "  ".join(f"{mean:.3f}" for mean in rows.mean(axis=1))
+        print(
+            f"{name:14} {means}   {perplexities[-1]} - {perplexities[1]}: {gaps.mean():+.4f} (se {error:.4f})",
+            flush=True,
+        )
+
+
+def print_draws(draws: int, splits: int) -> None:
+    """Print means and standard deviations over draws of the data, and where the values of another draw are."""
+    runs = [golden_values(splits, 1, draw=draw) for draw in range(draws)]
+    for name, other in zip(runs[0], OTHER_DRAW.values(), strict=True):
+        means = np.array([run[name].mean(axis=1) for run in runs])
+        best = [PERPLEXITIES[i] for i in means.argmax(axis=1)]
+        z = (np.array(other) - means.mean(axis=0)) / (means.std(axis=0, ddof=1) * np.sqrt(1 + 1 / draws))
+        print(name, "mean", means.mean(axis=0).round(3), "sd", means.std(axis=0, ddof=1).round(3), "best", best)
+        print(name, "another draw", other, "z", z.round(2), flush=True)
 
 
 @pytest.mark.calibration
 def test_the_usual_value_prefers_a_small_perplexity_and_the_truth_and_held_out_values_a_large_one():
     """By the t-SNE of the package, as by openTSNE."""
-    small, large = golden_rows(4, 1, perplexities=(15, 100), tool=bundled_tsne)
-    assert small["usual"] > large["usual"] + 0.03
-    assert small["truth"] < large["truth"]
-    assert small["held out"] + 2 * small["se"] < large["held out"]
+    values = golden_values(4, 1, perplexities=(15, 100), tool=bundled_tsne)
+    gaps = {name: rows[1] - rows[0] for name, rows in values.items()}
+    assert gaps["usual"].mean() < -0.03
+    assert gaps["truth"].mean() > 0
+    held = gaps["sigma x 1"]
+    assert held.mean() > 2 * held.std(ddof=1) / np.sqrt(len(held))
+
+
+# Real data: t-SNE by openTSNE at several perplexities, by the public function.
+
+
+def print_real(name: str, splits: int, counts: str = "") -> None:
+    """Print the table of one data set: "digits" (binomial counts, halves of columns), "wdbc" (halves), or "counts".
+
+    ``counts`` is a CSV file of raw counts, with the genes in rows: they are thinned as Poisson counts, and a logarithm
+    of shares and 20 principal components are fitted on the first part.
+    """
+    perplexities: Any = PERPLEXITIES
+    kinds: dict[str, dict[str, Any]] = {"columns": {}}
+    if name == "digits":
+        from sklearn.datasets import load_digits
+
+        X = load_digits().data
+        kinds, perplexities = {"binomial": {"size": 16}, "columns": {}}, (15, 100)
+    elif name == "wdbc":
+        X = np.asarray(dreval.load_dataset("wdbc").data)
+        X = (X - X.mean(axis=0)) / X.std(axis=0)
+    else:
+        X = np.loadtxt(counts, delimiter=",", skiprows=1, converters={0: lambda _: 0.0})[:, 1:].T
+        kinds, perplexities = {"poisson": {"prepare": log_components}}, (5, 15, 30, 60, 90)
+    for kind, options in kinds.items():
+        grid = {"perplexity": list(perplexities)}
+        settings = {"param_grid": grid, "n_splits": splits, "n_resamples": 19, "random_state": 0, "progress": False}
+        record = dreval.held_out_fidelity(X, open_tsne, kind, **settings, **options)
+        table = record.tidy()
+        columns = ["perplexity", "usual", "in_usual_set", "held_out", "se", "se_points", "in_best_set"]
+        print(name, X.shape, kind)
+        print(table[[*columns, "in_population_set", "train", "optimism"]].round(4).to_string(), flush=True)
+
+
+def log_components(first: np.ndarray) -> Any:
+    """Return the function that maps counts to 20 principal components of the logarithms of the first part."""
+
+    def logarithms(counts: np.ndarray) -> np.ndarray:
+        return np.log1p(1e4 * counts / counts.sum(axis=1, keepdims=True))
+
+    mean = logarithms(first).mean(axis=0)
+    loadings = np.linalg.svd(logarithms(first) - mean, full_matrices=False)[2][:20]
+    return lambda counts: (logarithms(counts) - mean) @ loadings.T
 
 
 # The test of clusters: data whose answer is known; principal components and 2-means choose the clusters.
@@ -229,12 +306,13 @@ def test_the_error_over_points_is_for_the_population_and_that_over_splits_is_not
 
 
 if __name__ == "__main__":
-    kind, *numbers = sys.argv[1], *map(float, sys.argv[2:])
+    kind, *numbers = sys.argv[1], *map(float, sys.argv[2:] if sys.argv[1] != "counts" else ())
     if kind == "golden":
-        for factor in numbers[2:] or [1.0]:
-            print(f"sigma x {factor:g}")
-            for row in golden_rows(int(numbers[0]), int(numbers[1]), factor):
-                print({key: round(float(value), 4) for key, value in row.items()}, flush=True)
+        print_values(golden_values(int(numbers[0]), int(numbers[1]), numbers[2:] or (1.0,)))
+    elif kind == "draws":
+        print_draws(int(numbers[0]), int(numbers[1]))
+    elif kind in ("digits", "wdbc", "counts"):
+        print_real(kind, int(sys.argv[2]), *sys.argv[3:])
     elif kind == "clusters":
         for case in CASES:
             for rule in (2, 3):
