@@ -48,7 +48,7 @@ def best_setting(rows: pd.DataFrame) -> int:
 def values_of_best(rows: pd.DataFrame) -> dict[str, Any]:
     """Return the fields ``value``, ``chance`` and ``parts`` of a record, from the rows of its first measure."""
     row = rows.iloc[best_setting(rows)]
-    parts = {name: float(row[name]) for name in PARTS}
+    parts: dict[str, Any] = {name: float(row[name]) for name in PARTS}
     parts |= {"p_chance": float(row["p_value"]), "measure": str(row["measure"])}
     return {"value": float(row["held_out"]), "chance": float(row["chance"]), "parts": parts}
 
@@ -65,9 +65,10 @@ class HeldOutFidelity(MeasureRecord):
         ``held_out``, the mean over splits, with standard error ``se`` and interval over splits (for these data), and
         ``se_points``, the standard error over points (for their population, embeddings held fixed); ``train``, the
         value on the part that the embedding shows; ``optimism``, by how much that is better, with both standard errors;
-        ``usual``, the value of embeddings of all measurements on these; ``chance``, and ``p_value`` of the held-out
-        value against it; ``in_best_set`` and ``p_best`` (held out, for these data), ``in_population_set`` (held out,
-        for the population), ``in_usual_set``; ``n_splits`` that did not fail, ``note``.
+        ``usual``, the value of embeddings of all measurements on these; ``chance`` level on the second part of the
+        first split, and ``p_value`` of the held-out value there against it; ``in_best_set`` and ``p_best`` (held out,
+        for these data), ``in_population_set`` (held out, for the population), ``in_usual_set``; ``n_splits`` that did
+        not fail, ``note``.
     values : DataFrame
         One row per measure, setting and split: ``train`` and ``held_out``.
     settings : tuple of dict
@@ -199,7 +200,9 @@ class HeldOutFidelity(MeasureRecord):
         ----------
         rule : int or callable
             A number of clusters, by k-means on the map; or a function of the map (n, d) that returns the cluster of
-            each point, or True for selected points. Points of the cluster -1, None or NaN are left out.
+            each point, or True for selected points. Points of the cluster -1, None or NaN are left out. It must not
+            return labels that were made from all measurements, such as clusters of the map of all data: these have
+            seen the second part, and the test then finds clusters in noise.
         split : int, default 0
             Number of the split whose map is used.
         setting : int, default 0
@@ -223,7 +226,11 @@ class HeldOutFidelity(MeasureRecord):
         -----
         The permutation test is exact where the rows of both clusters have the same distribution of the second part.
         The dip test compares with uniform samples, so that it rejects a single rounded cloud hardly ever. It refers to
-        the straight line between the centers: the ends of a bent, connected shape have a gap along it.
+        the straight line between the centers: the ends of a bent, connected shape have a gap along it. Simulated, at
+        5 %, 1000 data sets each (100 points, 20 columns, noise 1, Gaussian splits, 2-means on principal components):
+        pure noise differs in .047 and has a gap in 0; one cloud with a signal of the size of the noise in one direction
+        in .103 and .004, in each column in 1 and 0; two groups 4 and 6 standard deviations apart in .991 and .050, and
+        in 1 and .914.
 
         References
         ----------

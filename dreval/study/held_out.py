@@ -293,9 +293,10 @@ def held_out_fidelity(
     -----
     *Two standard errors.* ``se`` is that over splits, :math:`s / \sqrt R`: it and the best set with R - 1 degrees of
     freedom are for *these data*, since all splits divide the same numbers. ``se_points`` is for the *population* of
-    points: the delete-one jackknife over points of the mean over splits, with the embeddings held fixed. In simulations
-    a t interval over splits covered the population's held-out value, difference of settings and optimism in .75, .89
-    and .95, the jackknife over points in .975, .998 and .998.
+    points: the delete-one jackknife over points of the mean over splits, with the embeddings held fixed. In 200
+    simulated data sets (80 points, 20 columns, fixed linear maps, 10 splits) a t interval over splits covered the
+    population's held-out value, difference of two maps and optimism in .42, .455 and .885, the jackknife over points in
+    .965, .965 and .99.
 
     *Chance.* The rows of the second part are permuted in the first split: :math:`p = (b + 1) / (m + 1)`. It uses 300
     random points if there are more, and is not adjusted over settings.
@@ -503,7 +504,7 @@ class _Comparison:
             failures = [[*failed[h], *held.failures.get((t, h), [])] for h in range(len(self.settings))]
             over_splits = setting_rows(task, held.values[t], 1 / runs, self.level, failures)
             population, in_usual = self._population_set(t, held), self._usual_set(t, usual)
-            chance, p_values = self._against_chance(t)
+            chances, p_values = self._against_chance(t)
             for h, row in enumerate(over_splits):
                 columns = {"measure": task.name, "parameters": task.parameters_text}
                 columns |= {"held_out": row["mean"], "se": beyond_rounding(row["se"], row["mean"])}
@@ -517,7 +518,7 @@ class _Comparison:
                     columns["optimism_se_points"] = _error_over_points(difference)
                 present = usual.values[t, h][np.isfinite(usual.values[t, h])]
                 columns["usual"] = float(present.mean()) if len(present) else math.nan
-                columns |= {"chance": chance, "p_value": p_values[h], "in_best_set": row["in_best_set"]}
+                columns |= {"chance": chances[h], "p_value": p_values[h], "in_best_set": row["in_best_set"]}
                 columns |= {"p_best": row["p_value"], "in_population_set": population[h], "in_usual_set": in_usual[h]}
                 reason = row["note"] if failures[h] or len(self.settings) > 1 else ""
                 rows.append({**columns, "n_splits": row["n_replicates"], "note": reason})
@@ -560,23 +561,23 @@ class _Comparison:
         rows = setting_rows(self.tasks[t], usual.values[t], 1 / runs, self.level, [[] for _ in self.settings])
         return [row["in_best_set"] for row in rows]
 
-    def _against_chance(self, t: int) -> tuple[float, list[float]]:
-        """Return the chance level on the second part of the first split, and the p-value of each setting against it."""
+    def _against_chance(self, t: int) -> tuple[list[float], list[float]]:
+        """Return the chance level of each setting on the second part of the first split, and p-values against it."""
         task, root, n = self.tasks[t], self.case.root, self.case.data.n
-        p_values, chance = [math.nan] * len(self.settings), math.nan
+        chances, p_values = ([math.nan] * len(self.settings) for _ in range(2))
         table = self.splits.prepared(0)[1]
         views = self._views(table, self._maps(self.held, 0), 0)
         for h, view in views.items():
             if math.isnan(self.evaluated["held_out"].values[t, h, 0]):
                 continue
-            chance = chance_value(task.function, view, task.parameters, root).value if math.isnan(chance) else chance
+            chances[h] = chance_value(task.function, view, task.parameters, root).value
             if not self.n_resamples:
                 continue
             rows = np.arange(n)
             if n > MAX_PERMUTED_POINTS:
                 rows = np.sort(stream(root, "points against chance").choice(n, self._permuted_points, replace=False))
             p_values[h] = self._permutation_p(task, table, view.Y, rows, h)
-        return chance, p_values
+        return chances, p_values
 
     @property
     def _permuted_points(self) -> int:

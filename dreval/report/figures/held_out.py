@@ -71,11 +71,12 @@ def _draw(record: HeldOutFidelity, measure: str | None) -> Figure:
     ends = np.abs(rows[["conf_low", "conf_high"]].to_numpy(dtype=np.float64).T - held)
     style = {"color": CLASS_COLORS[2], "linestyle": "", "capsize": 3, "elinewidth": 1.4}
     ax.errorbar(places, held, yerr=np.nan_to_num(ends), **style)
-    chance = float(rows["chance"].iloc[0])
-    if np.isfinite(chance):
-        ax.axhline(chance, color=LIGHT["soft"], linewidth=1.0, zorder=1)
-        ax.annotate("chance", (1.0, chance), (-2, 2), xycoords=("axes fraction", "data"), textcoords="offset points",
-                    ha="right", fontsize=8, color=LIGHT["soft"])  # fmt: skip
+    chances = rows["chance"].to_numpy(dtype=np.float64)
+    if np.isfinite(chances).any():  # a step for each setting: the chance level of some measures depends on the map
+        edges, levels = np.append(places - 0.5, places[-1] + 0.5), np.append(chances, chances[-1])
+        ax.step(edges, levels, where="post", color=LIGHT["soft"], linewidth=1.0, zorder=1)
+        ax.annotate("chance", (1.0, chances[-1]), (-2, 2), xycoords=("axes fraction", "data"),
+                    textcoords="offset points", ha="right", fontsize=8, color=LIGHT["soft"])  # fmt: skip
     ax.set_xticks(places, labels, **({"rotation": 45, "ha": "right"} if is_slanted else {}))
     ax.set_xlim(-0.5, len(rows) - 0.5)
     ax.set_xlabel(names[0] if len(names) == 1 else "")
