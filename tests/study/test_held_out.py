@@ -97,6 +97,25 @@ def test_noise_is_at_chance_and_its_whole_fidelity_is_optimism():
     assert "is better than chance level" in str(clear)
 
 
+def test_the_chance_level_is_that_of_each_map():
+    """Stress depends on the size of the map, and so does its chance level: that of an evaluation of each map."""
+    options = {"measures": "stress", "n_splits": 3, "n_resamples": 0, "random_state": 5}
+    grid = {"size": [0.5, 2.0]}
+    record = dreval.held_out_fidelity(
+        signal(),
+        lambda X, n_components, size: size * X[:, :n_components],
+        "gaussian",
+        sigma=1.0,
+        param_grid=grid,
+        **options,
+    )
+    second = 2 * dreval.split_measurements(signal(), "gaussian", sigma=1.0, random_state=5).second
+    for chance, Ys in zip(record.tidy()["chance"], record.maps.values(), strict=True):
+        results = dreval.Evaluation(second, {"a": Ys[0]}, random_state=5).run("stress", tests=None, ci=None)
+        assert chance == pytest.approx(results.table["chance"].iloc[0])
+    assert abs(np.diff(record.tidy()["chance"])[0]) > 0.1
+
+
 def test_a_second_measurement_has_one_split():
     """All splits are equal, which a note says; there is no standard error over splits."""
     X, second = signal(seed=2), signal(seed=2) + 0.1
@@ -447,9 +466,9 @@ def test_the_command_shows_it(swept, tmp_path, capsys):
 
     path = str(swept.save(tmp_path / "a.dreval"))
     assert main(["show", path]) == 0
-    shown = capsys.readouterr().out
-    assert str(swept).split("\n\n")[0] in shown
-    assert "summary(full" not in shown
+    text = capsys.readouterr().out
+    assert str(swept).split("\n\n")[0] in text
+    assert "summary(full" not in text
     assert main(["show", path, "--json"]) == 0
     document = json.loads(capsys.readouterr().out)
     assert document["best_set"]["r_nx_auc"] == swept.best_set()
