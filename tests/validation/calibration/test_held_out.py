@@ -235,7 +235,7 @@ def rejections(case: str, simulations: int, **options: Any) -> np.ndarray:
 
 @pytest.mark.calibration
 def test_clusters_of_noise_are_not_found_and_clusters_are():
-    """60 data sets of each case; the full numbers are in the docstring of this module's command."""
+    """60 data sets of each case; vignettes/cluster-gap.md has the shares of 1000."""
     differ, gap, naive = rejections("noise", 60)
     assert differ <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / 60)
     assert gap <= 0.05
