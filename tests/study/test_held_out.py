@@ -97,6 +97,28 @@ def test_noise_is_at_chance_and_its_whole_fidelity_is_optimism():
     assert "is better than chance level" in str(clear)
 
 
+def test_the_usual_value_is_the_mean_over_seeds_of_each_setting():
+    """The maps of all measurements are compared in one pass; a setting with a failed run has the mean of the others."""
+    whole, maps = signal(), {0.1: [], 1.0: []}
+
+    def method(X, n_components, random_state, size):
+        Y = X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
+        if np.array_equal(X, whole):
+            if size == 1.0 and not maps[size]:
+                maps[size].append(None)
+                raise RuntimeError("no convergence")
+            maps[size].append(Y)
+        return Y
+
+    options = {"param_grid": {"size": [0.1, 1.0]}, "n_splits": 4, "n_resamples": 0, "random_state": 0}
+    table = dreval.held_out_fidelity(whole, method, "gaussian", sigma=1.0, **options).tidy().set_index("size")
+    assert {size: len(Ys) for size, Ys in maps.items()} == {0.1: 4, 1.0: 4}
+    for size, Ys in maps.items():
+        values = [dreval.r_nx_auc(whole, Y) for Y in Ys if Y is not None]
+        assert len(set(values)) == len(values)
+        assert table["usual"][size] == pytest.approx(np.mean(values))
+
+
 def test_the_chance_level_is_that_of_each_map():
     """Stress depends on the size of the map, and so does its chance level: that of an evaluation of each map."""
     options = {"measures": "stress", "n_splits": 3, "n_resamples": 0, "random_state": 5}
@@ -161,6 +183,7 @@ def test_refusals():
         dreval.held_out_fidelity(signal(), "pca", prepare=lambda X: X[:5], random_state=0)
 
 
+@pytest.mark.slow
 def test_a_journal_continues_what_was_interrupted_and_jobs_change_nothing(tmp_path):
     """Each run happens once; runs on all measurements serve other splits, too; two processes give the same numbers."""
     settings = {"n_splits": 3, "n_resamples": 0, "random_state": 3}
