@@ -909,7 +909,7 @@ MUTANTS = [
         "methods/test_supervised.py",
     ),
     Mutant(
-        "methods/umap.py",
+        "geometry/graphs.py",
         "(outgoing + incoming - outgoing.multiply(incoming))",
         "(outgoing + incoming)",
         "methods/test_umap.py",

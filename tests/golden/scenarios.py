@@ -164,6 +164,7 @@ CLASSES = [
 ]  # fmt: skip
 RANDOM_CLUSTERS = ["steadiness", "cohesiveness"]
 K_MEANS = ["kmeans_ami", "kmeans_ari", "kmeans_nmi"]
+LEIDEN = ["leiden_ari", "leiden_nmi"]
 BATCHES = ["ilisi", "kbet", "isolated_labels", "silhouette_batch"]
 WITHIN_LABELS = ["bras", "cilisi", "kbet_per_label", "pcr", "pcr_comparison"]
 
@@ -222,6 +223,8 @@ def classes_of_digits(entries: Entries) -> None:
     entries.comparison(results.compare())
     options = {name: {"n_init": 3} for name in K_MEANS}
     entries.results(evaluate(X, embeddings, K_MEANS, labels=labels, run={"options": options}), "k-means")
+    options = {name: {"n_init": 2} for name in LEIDEN}
+    entries.results(evaluate(X, embeddings, LEIDEN, labels=labels, n_neighbors=10, run={"options": options}), "leiden")
 
 
 @scenario()

@@ -14,6 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import scib_metrics
+from scib_metrics.metrics._nmi_ari import _compute_clustering_leiden
 from scib_metrics.nearest_neighbors import NeighborsResults
 from scib_metrics.utils import compute_simpson_index, principal_component_regression
 from two_clouds import CLOUDS, N_NEIGHBORS, cloud, write
@@ -57,6 +58,26 @@ def added(X, Y, labels, batch):
     }
 
 
+def leiden(Y, labels, k):
+    """Return NMI and ARI of clusters of the graph of k neighbors; its k counts the point itself."""
+    return list(map(float, scib_metrics.nmi_ari_cluster_labels_leiden(neighbors(Y, k + 1), labels).values()))
+
+
+def igraph_modularity(Y, k, runs=50):
+    """Return the largest modularity that igraph finds at each of the ten resolutions, as scib-metrics calls it."""
+    graph, best = neighbors(Y, k + 1).knn_graph_connectivities.tocsr(), []
+    edges, weight = graph.tocoo(), graph.sum()
+    strength = np.asarray(graph.sum(axis=1)).ravel()
+    for resolution in np.arange(1, 11) / 5:
+        values = []
+        for seed in range(runs):
+            codes = _compute_clustering_leiden(graph, resolution, seed)
+            inside = edges.data[codes[edges.row] == codes[edges.col]].sum() / weight
+            values.append(inside - resolution * np.square(np.bincount(codes, strength) / weight).sum())
+        best.append(float(max(values)))
+    return best
+
+
 def wide(Y, batch):
     """Return data of which these points are an embedding."""
     return np.c_[Y + 6.0 * np.c_[batch == 0, batch == 1], np.sin(Y)]
@@ -78,6 +99,7 @@ def values(Y, labels, batch):
         "graph_connectivity_directed": float(scib_metrics.graph_connectivity(graph, labels)),
         "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
         "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+        "leiden": {"nmi_ari": leiden(Y, labels, 15), "modularity": igraph_modularity(Y, 15)},
     }
 
 
@@ -96,13 +118,14 @@ def of_clouds():
             "silhouette_label": float(scib_metrics.silhouette_label(Y, labels)),
             "silhouette_batch": float(scib_metrics.silhouette_batch(Y, labels, batch)),
             "isolated_labels": float(scib_metrics.isolated_labels(Y, labels, batch)),
+            "nmi_ari_cluster_labels_leiden": leiden(Y, labels, N_NEIGHBORS)[0],
         }
         numbers[name] |= {key: value for key, value in added(X, Y, labels, batch).items() if key != "bras_euclidean"}
     return numbers
 
 
 if __name__ == "__main__":
-    versions, cases = [f"scib-metrics {version('scib-metrics')}"], []
+    versions, cases = [f"{name} {version(name)}" for name in ("scib-metrics", "igraph")], []
     for seed, tied in ((0, False), (1, False), (2, True)):
         Y, labels, batch = cells(seed, tied=tied)
         points = {"Y": Y.tolist(), "labels": labels.tolist(), "batch": batch.tolist()}
