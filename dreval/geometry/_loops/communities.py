@@ -2,7 +2,7 @@
 
 A graph is stored as ``starts``, ``columns`` and ``weights`` (compressed rows, symmetric). The quality of communities is
 the sum over them of w(C) - gamma K_C^2 / 4m, with the weight w(C) of the edges inside, the sum K_C of the strengths of
-the points, and the sum 2m of all strengths; ``rate`` is gamma / 2m. A point v gains w(v, C) - rate k_v K_C by joining C.
+the points, and the sum 2m of all strengths; ``rate`` is gamma / 2m. Point v gains w(v, C) - rate k_v K_C by joining C.
 """
 
 from __future__ import annotations
