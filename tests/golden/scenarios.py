@@ -615,6 +615,24 @@ def dimensions(entries: Entries) -> None:
     entries.array(["parallel_analysis", "null"], analysis.null_eigenvalues)
 
 
+@scenario()
+def importance_of_columns(entries: Entries) -> None:
+    """Which columns a map shows: columns alone, correlated ones jointly, by groups of points, from anchors."""
+    X = clusters(80, p=5)
+    X = np.c_[X, X[:, 0] + 0.1 * X[:, 4]]
+    fixed: dict[str, Any] = {"n_neighbors": 8, "n_resamples": 39, "random_state": 0, "n_jobs": 1, "progress": False}
+    cases = {
+        "alone": {"max_correlation": None},
+        "jointly": {"max_correlation": 0.8},
+        "groups": {"groups": np.arange(80) // 4},
+        "anchors": {"anchors": 40},
+    }
+    for name, options in cases.items():
+        record = dreval.column_importance(X, X[:, :2], **options, **fixed)
+        entries.record(record, f"column_importance {name}")
+        entries.array([f"column_importance {name}", "contributions"], record.contributions)
+
+
 @scenario(iterative=("perturbation_score", "singularity_score polished", "perplexity_curve"))
 def scores_of_tsne(entries: Entries) -> None:
     """Singularity and perturbation scores of a stored minimum of t-SNE's loss, and a curve over perplexities."""

@@ -99,8 +99,8 @@ def test_hand_counts() -> None:
     for seed in range(5):
         assert leiden(graph, 1.0, np.random.default_rng(seed)).tolist() == [0, 0, 0, 1, 1, 1]
         assert set(leiden(graph, 0.1, np.random.default_rng(seed))) == {0}
-        found = leiden(cliques(4, 5, 6, 3), 1.0, np.random.default_rng(seed))
-        assert found.tolist() == np.repeat(range(4), [4, 5, 6, 3]).tolist()
+        communities = leiden(cliques(4, 5, 6, 3), 1.0, np.random.default_rng(seed))
+        assert communities.tolist() == np.repeat(range(4), [4, 5, 6, 3]).tolist()
 
 
 def test_the_refinement_splits_what_is_not_connected() -> None:
