@@ -96,7 +96,7 @@ n_triplets : int, default {default}
 n_clusters : int, default {default}
     Number of clusters, at least 2; None: as many as there are classes.
 n_init : int, default {default}
-    Runs of k-means, each from other starting points, at least 2.
+    Runs of the search for clusters, each with other random numbers, at least 2; the best one is used.
 n_walks : int, default {default}
     Number of random clusters, at least 2.
 sigma : float, default {default}
@@ -131,7 +131,7 @@ the next are one tie."""
 # The random parts that the seed of a measure determines, by its parameter.
 RANDOM_PARTS = {
     "n_splits": "the folds; without them nothing is drawn",
-    "n_init": "the starting points",
+    "n_init": "the runs of the search for clusters",
     "n_triplets": "the triplets, of points that have more than 20,000; else nothing is drawn",
     "n_walks": "the walks, and the points that are drawn of more than 5000",
     "": "the pairs or points that are drawn of more than 5000 points (see Cost); of fewer nothing is drawn",

@@ -499,6 +499,12 @@ MUTANTS = [
     Mutant(
         "measures/clusters.py", "good = sums <= sums.min() * (1 + EQUAL_SUMS)", "good = sums >= sums.max()", CLUSTERS
     ),
+    Mutant(
+        "geometry/_loops/communities.py",
+        "value = to_community[c] - rate * strength[v] * sums[c]",
+        "value = to_community[c] - rate * sums[c]",
+        "measures/test_leiden.py",
+    ),
     Mutant("measures/clusters.py", "np.arange(max(1, a + b - n)", "np.arange(max(1, a + b - n + 1)", CLUSTERS),
     Mutant("measures/batches.py", "1.0 / (shares**2).sum(axis=1)", "shares.max(axis=1)", BATCHES),
     Mutant("geometry/_loops/effective_classes.py", "first * (1.0 + ROUNDING)", "first * 0.0", WITHOUT_LISI),
@@ -909,7 +915,7 @@ MUTANTS = [
         "methods/test_supervised.py",
     ),
     Mutant(
-        "methods/umap.py",
+        "geometry/graphs.py",
         "(outgoing + incoming - outgoing.multiply(incoming))",
         "(outgoing + incoming)",
         "methods/test_umap.py",

@@ -21,6 +21,7 @@ from sklearn.neighbors import kneighbors_graph
 import dreval
 from dreval import testing
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure
+from dreval.geometry import graphs as graphs_module
 from dreval.methods import UMAP
 from dreval.methods import umap as umap_module
 from dreval.testing import assert_not_worse, replicate_values
@@ -280,7 +281,8 @@ class Patched:
 
     def __call__(self, X: Any, n_components: int, random_state: int) -> Any:
         if random_state not in self.maps:
-            with patch.object(umap_module, self.name, self.wrong) if self.name else nullcontext():
+            module = graphs_module if self.name == "fuzzy_weights" else umap_module
+            with patch.object(module, self.name, self.wrong) if self.name else nullcontext():
                 umap = UMAP(n_components, n_neighbors=10, n_epochs=200, random_state=random_state)
                 self.maps[random_state] = umap.fit_transform(X)
         return self.maps[random_state]

@@ -134,6 +134,44 @@ def knn_graph(X: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> csr
     return _symmetric(n, rows, neighbors.ravel(), np.sqrt(squared).ravel())
 
 
+MIN_RELATIVE_WIDTH = 1e-3  # of the weights, relative to the mean distance in the row
+
+
+def fuzzy_weights(distances: FloatArray, local: bool) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Return the membership (m, k) of the neighbors at these ascending distances, with rho and sigma (m,) of each row.
+
+    The weight is exp(-max(0, d - rho) / sigma). rho is the smallest distance above 0 with ``local``, otherwise 0. sigma
+    is such that the weights of a row sum to log2(k + 1), unless ties make that impossible. It is at least .001 of the
+    mean distance in the row, or in all rows if rho is 0.
+    """
+    from dreval.geometry._loops import layouts as loops
+
+    rho = np.zeros(len(distances))
+    if local:
+        is_positive = distances > 0
+        has_positive = is_positive.any(axis=1)
+        rho[has_positive] = distances[has_positive, np.argmax(is_positive[has_positive], axis=1)]
+    beyond = np.maximum(distances - rho[:, None], 0.0)
+    sigma = np.empty(len(distances))
+    loops.smooth_widths(beyond, np.log2(distances.shape[1] + 1.0), sigma)
+    sigma = np.maximum(sigma, MIN_RELATIVE_WIDTH * np.where(rho > 0, distances.mean(axis=1), distances.mean()))
+    weights = np.exp(-np.divide(beyond, sigma[:, None], out=np.zeros_like(beyond), where=beyond > 0))
+    return weights, rho, sigma
+
+
+def fuzzy_graph(X: FloatArray, k: int) -> tuple[csr_matrix, FloatArray, FloatArray]:
+    """Return UMAP's graph v + v' - v v' of memberships v in neighborhoods of k points, rho and sigma of each point."""
+    neighbors, squared = nearest(X, k)
+    weights, rho, sigma = fuzzy_weights(np.sqrt(squared), local=True)
+    n = len(X)
+    outgoing = csr_matrix((weights.ravel(), neighbors.ravel(), np.arange(0, n * k + 1, k)), shape=(n, n))
+    incoming = outgoing.T.tocsr()
+    graph = (outgoing + incoming - outgoing.multiply(incoming)).tocsr()
+    graph.eliminate_zeros()
+    graph.sort_indices()
+    return graph, rho, sigma
+
+
 def radius_graph(X: FloatArray, radius: float) -> csr_matrix:
     """Return the graph that joins two points when their distance is at most ``radius``: neighborhoods are balls.
 

@@ -38,18 +38,25 @@ class Clusters(NamedTuple):
     equals: int
 
 
+def ordered_points(view: View) -> tuple[FloatArray, IntArray]:
+    """Return the points in an order that depends on neither rows nor coordinate system, and their positions.
+
+    It is that of their distances to the mean; their size is 1, and they are rounded to the grid.
+    """
+    points = np.rint(unit(view.Y[view.population]) * GRID) / GRID
+    order = np.lexsort((*points.T, np.rint(np.square(points).sum(axis=1) * GRID)))
+    return np.ascontiguousarray(points[order]), order
+
+
 @per_view
 def clusters(view: View, k: int, n_init: int) -> Clusters:
     """Find clusters of the embedding by Lloyd's algorithm from ``n_init`` starts by k-means++.
 
-    The points are put into an order that depends on neither their rows nor their coordinate system: by their distance
-    to the mean. Fewer than k distinct points are clusters of their own. O(n k d) time for each of some 20 to 50 steps.
+    Fewer than k distinct points are clusters of their own. O(n k d) time for each of some 20 to 50 steps.
     """
     from scipy.cluster.vq import kmeans2
 
-    points = np.rint(unit(view.Y[view.population]) * GRID) / GRID
-    order = np.lexsort((*points.T, np.rint(np.square(points).sum(axis=1) * GRID)))
-    points = np.ascontiguousarray(points[order])
+    points, order = ordered_points(view)
     k = min(k, len(np.unique(points, axis=0)))
     codes, sums = np.empty((n_init, len(points)), np.int32), np.empty(n_init)
     for start in range(n_init):
@@ -203,10 +210,11 @@ def kmeans_ari(view: View, n_clusters: int | None = None, n_init: int = 10) -> t
     >>> round(dreval.kmeans_ari(Y, labels=list("aabbbb"), random_state=0), 3)
     0.324
     """
-    return agreement(view, n_clusters, n_init, _adjusted_rand)
+    return agreement(view, n_clusters, n_init, adjusted_rand)
 
 
-def _adjusted_rand(table: IntArray) -> float:
+def adjusted_rand(table: IntArray) -> float:
+    """Return the adjusted Rand index of a table of two partitions."""
     marginals = table, table.sum(axis=1), table.sum(axis=0), table.sum(keepdims=True)
     both, a, b, n = (float((sizes * (sizes - 1) // 2).sum()) for sizes in marginals)  # pairs of points
     return (both - a * b / n) / ((a + b) / 2 - a * b / n)

@@ -190,7 +190,8 @@ def bras(view: View, distance: str = "cosine") -> tuple[float, Notes]:
 
     ``silhouette_batch`` has the nearest other batch in place of all: where batches overlap in pairs that lie apart, it
     sees nothing. Distances are those of the cosine, 1 - cos of the angle at the origin, or Euclidean. A point at the
-    origin has no direction, so that there is no value (scib-metrics counts its whole label as mixed).
+    origin has no direction, so that there is no value (scib-metrics counts the points of its batch in its label as
+    mixed, and the others as if their distances to this batch were 0).
 
     See Also
     --------

@@ -164,6 +164,7 @@ CLASSES = [
 ]  # fmt: skip
 RANDOM_CLUSTERS = ["steadiness", "cohesiveness"]
 K_MEANS = ["kmeans_ami", "kmeans_ari", "kmeans_nmi"]
+LEIDEN = ["leiden_ari", "leiden_nmi"]
 BATCHES = ["ilisi", "kbet", "isolated_labels", "silhouette_batch"]
 WITHIN_LABELS = ["bras", "cilisi", "kbet_per_label", "pcr", "pcr_comparison"]
 
@@ -222,6 +223,8 @@ def classes_of_digits(entries: Entries) -> None:
     entries.comparison(results.compare())
     options = {name: {"n_init": 3} for name in K_MEANS}
     entries.results(evaluate(X, embeddings, K_MEANS, labels=labels, run={"options": options}), "k-means")
+    options = {name: {"n_init": 2} for name in LEIDEN}
+    entries.results(evaluate(X, embeddings, LEIDEN, labels=labels, n_neighbors=10, run={"options": options}), "leiden")
 
 
 @scenario()
@@ -610,6 +613,24 @@ def dimensions(entries: Entries) -> None:
     analysis = dreval.parallel_analysis(X, n_resamples=49, random_state=0, progress=False)
     entries.record(analysis, "parallel_analysis")
     entries.array(["parallel_analysis", "null"], analysis.null_eigenvalues)
+
+
+@scenario()
+def importance_of_columns(entries: Entries) -> None:
+    """Which columns a map shows: columns alone, correlated ones jointly, by groups of points, from anchors."""
+    X = clusters(80, p=5)
+    X = np.c_[X, X[:, 0] + 0.1 * X[:, 4]]
+    fixed: dict[str, Any] = {"n_neighbors": 8, "n_resamples": 39, "random_state": 0, "n_jobs": 1, "progress": False}
+    cases = {
+        "alone": {"max_correlation": None},
+        "jointly": {"max_correlation": 0.8},
+        "groups": {"groups": np.arange(80) // 4},
+        "anchors": {"anchors": 40},
+    }
+    for name, options in cases.items():
+        record = dreval.column_importance(X, X[:, :2], **options, **fixed)
+        entries.record(record, f"column_importance {name}")
+        entries.array([f"column_importance {name}", "contributions"], record.contributions)
 
 
 @scenario(iterative=("perturbation_score", "singularity_score polished", "perplexity_curve"))

@@ -45,6 +45,36 @@ def points(seed: int = 0, n: int = 72) -> tuple[np.ndarray, np.ndarray, np.ndarr
     return rng.normal(size=(n, 2)) + 4.0 + labels[:, None] + np.c_[batch == 0, batch == 1], labels, batch
 
 
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_values_are_those_of_scib_metrics(number: int) -> None:
+    """BRAS and shares of the variance are those of scib-metrics 0.6.1, with many ties in the third case."""
+    Y, labels, batch = _cells(CASES[number])
+    variables = {"labels": labels, "batch": batch}
+    values = {
+        "bras_euclidean": dreval.bras(Y, **variables, distance="euclidean"),
+        "utils.principal_component_regression": dreval.pcr(Y, batch=batch),
+        "pcr_comparison": dreval.pcr_comparison(_wide(Y, batch), Y, batch=batch),
+    }
+    values |= {"bras": dreval.bras(Y, **variables)} if number < 2 else {}  # the third has a point at the origin
+    for name, value in values.items():
+        assert value == pytest.approx(CASES[number][name], abs=1e-13), name
+
+
+def test_scib_metrics_drops_distances_to_the_batch_of_a_point_at_the_origin() -> None:
+    """Its value there is that of widths 0 in this batch and label, and of sums without the distances to it."""
+    Y, labels, batch = _cells(CASES[2])
+    label, hidden = (codes[~Y.any(axis=1)].item() for codes in (labels, batch))
+    means = [dreval.bras(Y[labels == c], labels=labels[labels == c], batch=batch[labels == c]) for c in (1, 2)]
+    Z, codes = Y[labels == label], batch[labels == label]
+    Z, codes = np.r_[Z[codes != hidden], Z[codes == hidden]], np.r_[codes[codes != hidden], codes[codes == hidden]]
+    outside = int((codes != hidden).sum())
+    D, size = cdist(Z[:outside], Z[:outside], "cosine"), np.bincount(codes)[codes[:outside]]
+    same = codes[:outside, None] == codes[:outside]
+    a, b = (D * same).sum(axis=1) / (size - 1), (D * ~same).sum(axis=1) / (len(Z) - size)
+    mixed = (1 - np.abs(b - a) / np.maximum(a, b)).sum() + len(Z) - outside
+    assert np.mean([mixed / len(Z), *means]) == pytest.approx(CASES[2]["bras"], abs=1e-12)
+
+
 def test_a_point_at_the_origin_has_no_direction() -> None:
     """BRAS with cosine distances has no value there; with Euclidean distances it has."""
     Y, labels, batch = _cells(CASES[2])
