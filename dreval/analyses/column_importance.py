@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -21,6 +21,15 @@ from dreval.geometry.ranks import common_changed
 from dreval.geometry.view import make_view
 from dreval.inference.adjustment import adjusted
 from dreval.inference.bands import max_t_band
+from dreval.inference.cross_jackknife import (
+    CROSSED_PARTITIONS,
+    MIN_MEMBERS,
+    THIRDS,
+    cross_covariance,
+    crossed_influences,
+    neighbors_of_part,
+    random_thirds,
+)
 from dreval.inference.intervals import jackknife_covariance
 from dreval.inference.permutation import Scheme, joint_null, make_scheme
 from dreval.inputs.data import Data, as_data
@@ -35,6 +44,7 @@ from dreval.records.provenance import provenance, reproducing_call
 METRICS = ("euclidean", "cosine", "correlation", "manhattan", "hamming", "gower")
 MAX_POINTS_WITHOUT_ANCHORS = 1000  # up to which "auto" takes all points
 ANCHORS = 1000  # that "auto" takes of more points
+PART_RESAMPLES = 10  # most permutations of each column of two thirds of the points
 STREAM = "column importance"
 
 
@@ -199,7 +209,7 @@ def column_importance(
         bar.reset(total=len(parts))
         losses = []
         for name, members in parts.items():
-            losses.append(_loss(case, name, members))
+            losses.append(_loss(case, name, members)._replace(crossed=_crossed(case, name, members)))
             bar.update(1)
     table = _table(case, parts, losses, level)
     notes = [item.named({"data": "X", source.argument: "Y"}) for item in (*data.notes, *source.notes, *run_notes)]
@@ -353,6 +363,27 @@ class _Case:
         """Whether the neighborhoods of all points are compared."""
         return len(self.rows) == len(self.X)
 
+    @cached_property
+    def partitions(self) -> list[tuple[IntArray, list[_Case]]]:
+        """Random thirds of the points, with the case without each third; none where points are not left out."""
+        n, k = len(self.X), neighbors_of_part(self.k)
+        if not self.has_jackknife or n < MIN_MEMBERS or k > n - math.ceil(n / THIRDS) - 2:
+            return []
+        resamples, partitions = min(self.n_resamples, PART_RESAMPLES), []
+        for partition in range(CROSSED_PARTITIONS):
+            thirds = random_thirds(stream(self.root, "thirds", partition), n)
+            cases = []
+            for third in range(THIRDS):
+                X, Y = self.X[thirds != third], self.Y[thirds != third]
+                cases.append(replace(self, X=X, Y=Y, k=k, rows=np.arange(len(X)), n_resamples=resamples))
+            partitions.append((thirds, cases))
+        return partitions
+
+    @property
+    def has_jackknife(self) -> bool:
+        """Whether each point is left out, for intervals of other points."""
+        return self.is_all and self.has_intervals
+
     @property
     def has_intervals(self) -> bool:
         """Whether the rows are independent, as intervals take them."""
@@ -387,6 +418,8 @@ class _Loss(NamedTuple):
         The loss of each point: its share of common neighbors minus the mean share over permutations.
     without : ndarray (n,)
         The loss without each point; empty with anchors or groups.
+    crossed : ndarray (P, 2, n)
+        Influences of the points on the loss of two thirds of them, for the cross jackknife; empty without it.
     null_variance : float
         The variance of the overlap over permutations.
     p_value : float
@@ -397,19 +430,31 @@ class _Loss(NamedTuple):
 
     points: FloatArray
     without: FloatArray
+    crossed: FloatArray
     null_variance: float
     p_value: float
     weight: float
 
 
-def _loss(case: _Case, name: str, members: IntArray) -> _Loss:
-    """Permute some columns jointly and return what is lost; missing where no permutation changes the table."""
-    n, m = case.data.n, len(case.rows)
+def _crossed(case: _Case, name: str, members: IntArray) -> FloatArray:
+    """Return the crossed influences (P, 2, n) on the loss; those on a part in which columns are constant are 0."""
+    influences = []
+    for partition, (thirds, parts) in enumerate(case.partitions):
+        losses = [_loss(part, name, members, partition, third) for third, part in enumerate(parts)]
+        influences.append(crossed_influences([np.nan_to_num(loss.without) for loss in losses], thirds))
+    return np.array(influences)
+
+
+def _loss(case: _Case, name: str, members: IntArray, *part: int) -> _Loss:
+    """Permute some columns jointly and return what is lost; missing where no permutation changes the table.
+
+    ``part`` has the numbers of a partition and of a third that is left out, where the case is that of the other points.
+    """
+    n, m = len(case.X), len(case.rows)
     scheme = Scheme("free", n) if case.data.groups is None else make_scheme("within", case.data.groups.codes, n)
     if _is_constant(case, members):
-        return _Loss(np.full(m, math.nan), np.full(n, math.nan), math.nan, math.nan, math.nan)
+        return _Loss(np.full(m, math.nan), np.full(n, math.nan), np.empty(0), math.nan, math.nan, math.nan)
     nearest_data, nearest_map = case.data_view.nearest_data, case.map_view.nearest_data
-    has_jackknife = case.is_all and case.has_intervals
 
     def statistics(permutations: Any) -> FloatArray:
         """Return overlap, replaced neighbors, shares of points, and values without each point, of each permutation."""
@@ -420,21 +465,22 @@ def _loss(case: _Case, name: str, members: IntArray) -> _Loss:
             _check_permuted(X, case.data.metric)
             nearest = case.view_of(X, case.data.metric).nearest_data
             shares, line = case.shares(nearest, nearest_map), [1.0 - case.shares(nearest, nearest_data).mean()]
-            if has_jackknife:  # each point is left out as a row, and as the origin of a permuted cell
+            if case.has_jackknife:  # each point is left out as a row, and as the origin of a permuted cell
                 without, origin = case.without(nearest, nearest_map), np.argsort(permutation)
                 line = [*line, *(without + without[origin] - shares.mean())]
             lines.append(np.r_[shares.mean(), shares, line])
         return np.array(lines)
 
-    names = (STREAM, name)
+    names = (STREAM, name, *part)
     joint = joint_null(statistics, n, case.n_resamples, case.root, *names, n_jobs=case.n_jobs, scheme=scheme)
     observed, mean = joint.observed, joint.null.mean(axis=0)
     without = np.empty(0)
-    if has_jackknife:
+    if case.has_jackknife:
         without = case.without(nearest_data, nearest_map) - mean[m + 2 :]
     return _Loss(
         points=observed[1 : m + 1] - mean[1 : m + 1],
         without=without,
+        crossed=np.empty(0),
         null_variance=float(joint.null[:, 0].var(ddof=1)),
         p_value=joint.largest([0]).p_value,
         weight=float(mean[m + 1]),
@@ -485,9 +531,13 @@ def _table(case: _Case, parts: Mapping[str, IntArray], losses: Sequence[_Loss], 
 
 
 def _covariance(losses: Sequence[_Loss], case: _Case) -> tuple[FloatArray, float]:
-    """Return the covariance of the drops and its degrees of freedom: of the jackknife, or of a sample of anchors."""
+    """Return the covariance of the drops and its degrees of freedom: of a jackknife, or of a sample of anchors."""
     m, n = len(case.rows), case.data.n
-    if case.is_all:
+    if case.partitions:
+        covariance = cross_covariance(
+            *(np.stack([getattr(loss, key) for loss in losses]) for key in ("without", "crossed"))
+        )
+    elif case.is_all:
         covariance = jackknife_covariance(np.stack([loss.without for loss in losses], axis=1))
     else:
         points = np.stack([loss.points for loss in losses], axis=1)
@@ -499,6 +549,8 @@ def _covariance(losses: Sequence[_Loss], case: _Case) -> tuple[FloatArray, float
 def _case_notes(case: _Case, table: pd.DataFrame, level: float) -> list[Note]:
     """Return the notes on anchors, groups, ties, columns without a value, and p-values that cannot be small."""
     notes = []
+    if case.has_jackknife and not case.partitions:
+        notes.append(note("importance.few"))
     if not case.is_all:
         notes.append(note("importance.anchors", anchors=len(case.rows), n=case.data.n))
     if case.data.groups is not None:
