@@ -151,17 +151,21 @@ def column_importance(
     Notes
     -----
     *Intervals* hold for all columns together (max-t: the quantile of the largest deviation in standard errors, from
-    the correlations of the drops). With all points their covariance is that of the jackknife over points, each left
-    out as a row and as the origin of a permuted cell: points are in each other's neighborhoods, so that a paired t-test
-    over points rejects too often. It refers to other points of the same population; the map is held fixed. With anchors
-    it is the variance of a random part of the n points, and refers to all n. The variance over the B permutations,
-    divided by B, is added to both. The jackknife errs on the wide side: in 300 simulations of 100 points with four
-    columns without connection its standard errors were 1.4 to 2 times those of the simulations, and no interval missed;
-    p of such a column was at most .05 in .043, that of a paired t-test over points in .082.
+    the correlations of the drops). With all points they refer to the mean drop of other samples of n points from the
+    same population, each point with its data and its place on the map: the map is not computed again. Their covariance
+    is that of the cross jackknife, from the drops of all points and of two thirds of them (with 10 permutations),
+    without each point as a row and as the origin of a permuted cell; where two thirds are too few for k it is that of
+    the delete-one jackknife, with a note. Points are in each other's neighborhoods, so that a paired t-test over points
+    rejects too often. With anchors the covariance is that of a random part of the n points, and the intervals refer to
+    all n. The variance over the B permutations, divided by B, is added to both.
+
+    @NUMBERS@
 
     *p* is (b + 1) / (B + 1) for b of B permutations with at least as much overlap, of each column alone;
     ``p_adjusted`` is Holm's over the columns, which cannot be below c / (B + 1) for c columns. ``visible`` columns have
-    p of at most 1 - ``conf_level`` and, where there are intervals, an interval above 0.
+    p of at most 1 - ``conf_level`` and an interval above 0; with groups, where there are no intervals, ``p_adjusted``
+    of at most 1 - ``conf_level``. With anchors, whose intervals hold for these n points alone, each column without
+    connection is visible with a probability of at most 1 - ``conf_level``.
 
     *Range.* drop is at most the overlap, about 0 for a column without connection, and can be slightly negative;
     weights are in [0, 1]. Chance level of the overlap: k / (n - 1). Ties in distance are broken by row number.
@@ -522,7 +526,8 @@ def _table(case: _Case, parts: Mapping[str, IntArray], losses: Sequence[_Loss], 
     weights = np.array([loss.weight for loss in losses])
     with np.errstate(divide="ignore", invalid="ignore"):
         shares = np.where(weights > 0, drops / weights, math.nan)
-    visible = (p <= 1.0 - level + 1e-12) & ((low > 0) | np.isnan(low))
+    decisive = p if case.has_intervals else p_adjusted
+    visible = (decisive <= 1.0 - level + 1e-12) & ((low > 0) | np.isnan(low))
     names = list(case.data.columns or map(str, range(case.X.shape[1])))
     members = [", ".join(names[j] for j in places) for places in parts.values()]
     cells = {"column": list(parts), "members": members, "n_columns": [len(places) for places in parts.values()]}
