@@ -128,7 +128,7 @@ def draw_misplaced(record: MisplacedPoints, ax: Axes | None = None, figsize: Any
 
 def _write_names(ax: Axes, places: FloatArray, ids: list[Any]) -> None:
     """Write the names of points next to them, moved up or down where a name would cover an earlier one."""
-    taken: list[tuple[float, float, float]] = []
+    boxes: list[tuple[float, float, float]] = []
     for place, name in zip(places, ids, strict=False):
         text = short_name(str(name), MAX_NAME_LETTERS)
         x, y = ax.transData.transform(place) * 72 / ax.figure.dpi  # in points
@@ -136,9 +136,9 @@ def _write_names(ax: Axes, places: FloatArray, ids: list[Any]) -> None:
         free = [
             shift
             for shift in NAME_SHIFTS
-            if not any(abs(y + shift - v) < NAME_SIZE and x < u + w and u < x + width for u, v, w in taken)
+            if not any(abs(y + shift - v) < NAME_SIZE and x < u + w and u < x + width for u, v, w in boxes)
         ]
         shift = free[0] if free else NAME_SHIFTS[0]
-        taken.append((x, y + shift, width))
+        boxes.append((x, y + shift, width))
         style: dict[str, Any] = {"textcoords": "offset points", "fontsize": NAME_SIZE, "color": LIGHT["ink"]}
         ax.annotate(text, place, xytext=(3, shift), **style)

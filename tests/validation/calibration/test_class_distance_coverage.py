@@ -27,7 +27,7 @@ DESIGNS: dict[str, dict[str, Any]] = {
     "faithful": {"centers": CENTERS * [1, 1, 0, 0, 0]},
     "unequal sizes": {"sizes": (8, 15, 40, 60)},
     "heavy tails": {"freedom": 4},
-    "near centers": {"centers": 0.3 * CENTERS},
+    "near centers": {"centers": 0.6 * CENTERS},
     "donors": {"donors": 10, "sizes": (40,) * 4},
 }
 
@@ -62,10 +62,13 @@ def rates(name: str, simulations: int) -> dict[str, float]:
         ev = dreval.Evaluation(X, {"map": Y}, labels=classes, groups=donors, n_neighbors=5, random_state=0, n_jobs=1)
         table = ev.run("neighborhood_overlap", None, None).class_distances().table
         low, value, high = (np.log(table[key].to_numpy()) for key in ("conf_low", "ratio", "conf_high"))
-        truth = on_map - data - (on_map - data)[np.isfinite(value)].mean()  # without pairs that are not distinguishable
+        has_ratio = np.isfinite(value)  # pairs that are not distinguishable have none
+        if not has_ratio.any():
+            continue
+        truth = on_map - data - (on_map - data)[has_ratio].mean()
         freedom = design.get("donors", len(X)) - 1
         estimates.append(value)
-        ses.append((high - low) / 2 / student.ppf(1 - ALPHA / 2 / np.isfinite(value).sum(), freedom))
+        ses.append((high - low) / 2 / student.ppf(1 - ALPHA / 2 / has_ratio.sum(), freedom))
         missed.append((truth < low) | (truth > high))
         surely_wrong = (table["n_reversed"] > is_turned.sum(axis=1)) | (table["n_kept"] > (~is_turned).sum(axis=1) - 1)
         wrong.append(surely_wrong.any())
