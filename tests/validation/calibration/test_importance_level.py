@@ -69,7 +69,11 @@ def test_level(n_simulations) -> None:
     assert shares["some interval misses"] <= ALPHA + error
     assert shares["paired t of one null column"] > shares["p of one null column"]
     assert shares["all relevant intervals above 0"] >= 0.99
-    assert shares["smallest relevant drop"] > 0.1 > 0.01 > shares["largest null drop in the mean"]
+    assert shares["smallest relevant drop"] > 0.08 > 0.01 > shares["largest null drop in the mean"]
+    spread = 3 / np.sqrt(2 * count)
+    assert shares["least se / sd"] >= 1 - spread
+    assert shares["largest se / sd, relevant"] <= 1.4 + spread  # 1.2 in 60 simulations, and 1.6 of null columns
+    assert shares["largest se / sd, null"] <= 1.8 + spread
 
 
 if __name__ == "__main__":
