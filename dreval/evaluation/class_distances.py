@@ -237,10 +237,14 @@ def _without_part(points: Any, metric: str, codes: IntArray, c: int, design: Gro
 
 
 class _Errors(NamedTuple):
-    """Logarithms of distances of the pairs (M,), and the covariance of their errors (M, M); NaN without an interval."""
+    """Logarithms of distances of the pairs (M,), and the covariance of their errors (M, M); NaN without an interval.
+
+    ``freedom`` is that of each pair, for ratios over their geometric mean; None where groups are left out.
+    """
 
     values: FloatArray
     covariance: FloatArray
+    freedom: FloatArray | None = None
 
 
 def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | None, level: float) -> pd.DataFrame:
@@ -256,7 +260,7 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
     center = np.eye(count) - 1.0 / max(count, 1)
     u, covariance = ratio.values[valid], ratio.covariance[np.ix_(valid, valid)]
     se = np.sqrt(np.maximum(np.diag(center @ covariance @ center), 0.0))
-    half = -stdtrit(freedom, (1 - level) / 2 / max(count, 1)) * se
+    half = -stdtrit(freedom if ratio.freedom is None else ratio.freedom, (1 - level) / 2 / max(count, 1)) * se
     table = pd.DataFrame(
         {
             "data_distance": np.sqrt(np.maximum(data.squares, 0.0)),
@@ -338,7 +342,25 @@ def _ratio_errors(
     if design is not None and design.few:
         return _Errors(values, np.full((M, M), np.nan))
     both = zip(_deviations(data, sizes, valid), _deviations(on_map, sizes, valid), strict=True)
-    return _Errors(values, _covariance([(pairs, change - of_data) for (pairs, of_data), (_, change) in both], M))
+    changes = [(pairs, change - of_data) for (pairs, of_data), (_, change) in both]
+    freedom = _freedom(changes, sizes, valid) if design is None else None
+    return _Errors(values, _covariance(changes, M), freedom)
+
+
+def _freedom(changes: list[tuple[IntArray, FloatArray]], sizes: IntArray, valid: npt.NDArray[np.bool_]) -> FloatArray:
+    """Return the degrees of freedom of the ratio of each valid pair over the geometric mean (Welch and Satterthwaite).
+
+    A class of few points has most of the variance of its pairs, and few degrees of freedom.
+    """
+    parts = np.zeros((len(sizes), len(valid)))  # of the variance, by class
+    for a, (pairs, change) in enumerate(changes):
+        deviations = change - change.mean(axis=0)
+        of_mean = deviations.sum(axis=1) / max(valid.sum(), 1)
+        parts[a] = of_mean @ of_mean
+        parts[a, pairs] = np.square(deviations - of_mean[:, None]).sum(axis=0)
+    variance, inverse = parts.sum(axis=0), (parts**2 / (sizes[:, None] - 1.0)).sum(axis=0)
+    most = np.full(len(valid), sizes.sum() - 1.0)
+    return np.asarray(np.divide(variance**2, inverse, out=most, where=inverse > 0)[valid])
 
 
 def _orders(

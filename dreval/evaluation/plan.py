@@ -15,6 +15,7 @@ from dreval._check import check_bool, check_int, check_k, check_one_of, check_wi
 from dreval.errors import InputError, UndefinedMeasure
 from dreval.geometry.ranks import LISTED
 from dreval.geometry.view import Reads
+from dreval.inference.cross_jackknife import CROSSED_PARTITIONS
 from dreval.inference.groups import GroupDesign
 from dreval.inference.intervals import CI_WORDS, unseen_share
 from dreval.inference.permutation import Scheme
@@ -32,7 +33,6 @@ Options = Mapping[str, Mapping[str, Any]]
 OVER = {"default": "auto", "seeds": "seeds", "subsamples": "halves"}  # name in the options: kind of replicates
 DEFAULT_REPLICATES = 10  # runs of a method with other seeds, or splits into two halves on which it is run
 DEFAULT_PARTITIONS = 8  # random partitions into groups, for measures without leave-one-out values
-CROSSED_PARTITIONS = 2  # random partitions into thirds, of the cross jackknife
 MIN_ARRANGEMENTS = 20  # of the values of groups, with which p can be .05
 MAX_GROUPS = 20  # groups of one random partition
 DEFAULT_SPLITS = 20  # splits into two halves with the embedding held fixed

@@ -21,6 +21,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray
 
 THIRDS = 3
+CROSSED_PARTITIONS = 2  # random partitions into thirds, where no number is requested
 MIN_MEMBERS = 9  # fewest points, and fewest of a class, that are divided into thirds
 SHARE = 0.75  # of phi in the variance; V_J has the other part
 DEPENDENCE = 1.5  # of the standard deviation of phi over partitions, relative to that of independent points
@@ -80,9 +81,28 @@ def contrast_covariance(delete_one: FloatArray, crossed: FloatArray) -> FloatArr
     ``delete_one`` (e, e), H = I - 11'/e, and negative eigenvalues set to 0 in [.]_+. ``crossed`` is (e, P, 2, n).
     """
     centering = np.eye(len(delete_one)) - 1 / len(delete_one)
-    values, vectors = np.linalg.eigh(centering @ cross_covariances(crossed).mean(axis=0) @ centering)
-    phi = (vectors * np.maximum(values, 0.0)) @ vectors.T
-    return np.asarray(SHARE * phi + (1 - SHARE) * centering @ delete_one @ centering)
+    return _mixed(centering @ delete_one @ centering, centering @ cross_covariances(crossed).mean(axis=0) @ centering)
+
+
+def cross_covariance(left_out: FloatArray, crossed: FloatArray) -> FloatArray:
+    """Return the covariance matrix of e estimates from their values (e, n) without each point.
+
+    Its variances are those of ``cross_variance``, its correlations those of 3/4 [Phi]_+ + 1/4 S, with Phi the mean of
+    ``cross_covariances`` over partitions and S the delete-one covariance. ``crossed`` is (e, P, 2, n).
+    """
+    deviations = left_out - left_out.mean(axis=1, keepdims=True)
+    delete_one = (left_out.shape[1] - 1) / left_out.shape[1] * deviations @ deviations.T
+    mixed = _mixed(delete_one, cross_covariances(crossed).mean(axis=0))
+    variances = np.array([cross_variance(*parts).value for parts in zip(left_out, crossed, strict=True)])
+    mixed_variances = np.diag(mixed)
+    scale = np.sqrt(np.divide(variances, mixed_variances, out=np.zeros(len(mixed)), where=mixed_variances > 0))
+    return np.asarray(mixed * np.outer(scale, scale))
+
+
+def _mixed(delete_one: FloatArray, phi: FloatArray) -> FloatArray:
+    """Return 3/4 [phi]_+ + 1/4 of the delete-one covariance, with negative eigenvalues of phi set to 0."""
+    values, vectors = np.linalg.eigh(phi)
+    return np.asarray(SHARE * (vectors * np.maximum(values, 0.0)) @ vectors.T + (1 - SHARE) * delete_one)
 
 
 def power_of_two(values: FloatArray) -> float:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 @read_only
 @dataclass(frozen=True, eq=False, repr=False)
 class MisplacedPoints(TableRecord):
-    """The points whose neighbors on a map are no better than by chance, as ``Results.misplaced_points`` returns them.
+    """The points whose neighbors on a map are no better than random ones, as ``Results.misplaced_points`` returns them.
 
     Attributes
     ----------

@@ -722,8 +722,9 @@ class Results(Record):
         Notes
         -----
         Intervals are those of the delete-one jackknife of the log ratio (with ``groups`` delete-one-group), Student's
-        t, with Bonferroni's level over the pairs; the points are a sample, and coordinates are fixed. An interval that
-        holds 1 does not show that a distance is right. A comparison of two pairs is decided where both differences, in
+        t with the degrees of freedom of Welch and Satterthwaite over the classes (with ``groups`` of the groups), and
+        Bonferroni's level over the pairs; the points are a sample, and coordinates are fixed. An interval that holds 1
+        does not show that a distance is right. A comparison of two pairs is decided where both differences, in
         the data and on the map, are significant at Bonferroni's level over all comparisons. Classes of fewer than three
         points are left out. Of a class in two parts the center lies between them: look at the map.
 

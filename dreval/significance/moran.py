@@ -50,8 +50,8 @@ def moran_test(
     .. math:: I = \frac{\sum_i (y_i - \bar y) \frac{1}{k} \sum_{j \in M_k(i)} (y_j - \bar y)}{\sum_i (y_i - \bar y)^2},
 
     and so is the effect size: about 1 where neighbors have equal numbers, with mean -1 / (n - 1) under independence.
-    The test is one-sided: p is small where neighbors are more alike than by chance. Being a neighbor is directed, and
-    the weights are not made symmetric.
+    The test is one-sided: p is small where neighbors are more alike than random points. Being a neighbor is directed,
+    and the weights are not made symmetric.
 
     Parameters
     ----------

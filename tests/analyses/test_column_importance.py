@@ -6,10 +6,13 @@ import numpy as np
 import pandas as pd
 import pytest
 from scipy.spatial.distance import cdist
+from scipy.stats import skew
 
 import dreval
+from dreval._random import stream
 from dreval.analyses import column_importance as module
 from dreval.errors import InputError, UndefinedMeasure, UnknownName
+from dreval.inference.cross_jackknife import random_thirds
 from dreval.inference.permutation import draw_permutations
 
 N = 60
@@ -59,27 +62,58 @@ def test_numbers_are_those_of_a_naive_twin() -> None:
         assert row["p_value"] == (reached + 1) / 20
 
 
-def test_standard_errors_leave_out_rows_and_origins() -> None:
-    """The jackknife by hand: each point is left out as a row, and as the origin of the cell of another row."""
-    X, Y = sample(24, seed=3)
-    result = dreval.column_importance(X, Y, columns=["a"], **OPTIONS)
-    values, k, n = X.to_numpy(), 6, 24
+def losses_without(X: np.ndarray, Y: np.ndarray, k: int, n_resamples: int, *part: int) -> tuple[np.ndarray, float]:
+    """Return the drop of column a without each point, by hand, and the variance of the overlap over permutations.
+
+    Each point is left out as a row, and as the origin of the cell of another row.
+    """
+    n = len(X)
 
     def without(table: np.ndarray) -> np.ndarray:
         rows = [np.delete(np.arange(n), i) for i in range(n)]
         return np.array([overlaps(table[stay], Y[stay], k).mean() for stay in rows])
 
     left_out, null = [], []
-    for permutation in draw_permutations(n, 19, 0, module.STREAM, "a").astype(int):
-        permuted = values.copy()
-        permuted[:, 0] = values[permutation, 0]
+    for permutation in draw_permutations(n, n_resamples, 0, module.STREAM, "a", *part).astype(int):
+        permuted = X.copy()
+        permuted[:, 0] = X[permutation, 0]
         null.append(overlaps(permuted, Y, k).mean())
         as_row = without(permuted)
         host = np.array([int(np.flatnonzero(permutation == i)[0]) for i in range(n)])
         left_out.append(as_row + as_row[host] - null[-1])
-    drops = without(values) - np.mean(left_out, axis=0)
-    variance = (n - 1) / n * ((drops - drops.mean()) ** 2).sum() + np.var(null, ddof=1) / 19
+    return without(X) - np.mean(left_out, axis=0), float(np.var(null, ddof=1))
+
+
+def test_standard_errors_are_those_of_the_cross_jackknife() -> None:
+    """Influences on two thirds of the points by hand: 3/4 of their covariance and 1/4 of the delete-one variance."""
+    X, Y = sample(30, seed=3)
+    values, n = X.to_numpy(), 30
+    result = dreval.column_importance(X, Y, columns=["a"], **{**OPTIONS, "n_resamples": 9})
+    drops, null_variance = losses_without(values, Y, 6, 9)
+    phi = []
+    for partition in range(2):
+        thirds, influences = random_thirds(stream(0, "thirds", partition), n), np.zeros((3, n))
+        for third in range(3):
+            stay = thirds != third
+            of_part = losses_without(values[stay], Y[stay], 4, 9, partition, third)[0]
+            influences[third, stay] = (stay.sum() - 1) * (of_part.mean() - of_part)
+        pairs = [np.cov(influences[[other for other in range(3) if other != third]][:, thirds == third])[0, 1]
+                 for third in range(3)]  # fmt: skip
+        phi.append(sum(pairs[third] * (thirds == third).sum() for third in range(3)) / n**2)
+    delete_one = (n - 1) / n * ((drops - drops.mean()) ** 2).sum()
+    variance = 0.75 * max(np.mean(phi), 0.0) + 0.25 * delete_one
+    variance = max(variance, delete_one) if abs(skew(drops)) > 1 else variance
+    assert result.table["se"][0] == pytest.approx(np.sqrt(variance + null_variance / 9), rel=1e-9)
+
+
+def test_few_points_have_the_delete_one_jackknife() -> None:
+    """Where two thirds of the points are too few for k: leaving out each point by hand, and a note."""
+    X, Y = sample(16, seed=3)
+    result = dreval.column_importance(X, Y, columns=["a"], **{**OPTIONS, "n_neighbors": 13})
+    drops, null_variance = losses_without(X.to_numpy(), Y, 13, 19)
+    variance = 15 / 16 * ((drops - drops.mean()) ** 2).sum() + null_variance / 19
     assert result.table["se"][0] == pytest.approx(np.sqrt(variance), rel=1e-9)
+    assert "importance.few" in {item.code for item in result.notes}
 
 
 def test_known_columns_are_found() -> None:
@@ -136,7 +170,9 @@ def test_rows_of_groups_are_permuted_within_groups() -> None:
     X, Y = sample()
     groups = np.repeat(["u", "v", "w"], N // 3)
     X["d"] = np.repeat([0.0, 1.0, 5.0], N // 3)
-    result = dreval.column_importance(X, Y, groups=groups, **OPTIONS)
+    few = dreval.column_importance(X, Y, groups=groups, **OPTIONS)
+    assert not few.visible  # three columns and 19 permutations: adjusted p is at least .15
+    result = dreval.column_importance(X, Y, groups=groups, **{**OPTIONS, "n_resamples": 99})
     table = result.table.set_index("column")
     assert table["conf_low"].isna().all()
     assert np.isnan(table["drop"]["d"])

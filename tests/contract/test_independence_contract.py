@@ -25,6 +25,8 @@ def run(name, X, Y, **options):
     if TESTS.card(name).second == "groups":
         Y = Y[:, : X.shape[1]]
         X = X[:, : Y.shape[1]]
+    if TESTS.card(name).second == "number":
+        Y = Y[:, :1]
     return TESTS.get(name)(X, Y, **{"n_resamples": 39, "random_state": 0, **options})
 
 
@@ -53,7 +55,7 @@ def test_p_values_on_any_data(name, X, Y):
         assert result.p_interval[0] <= result.p_value <= result.p_interval[1]
         assert np.isfinite([result.statistic, result.effect_size]).all()
         assert np.isfinite(result.null_distribution).all()
-        assert result.effect_size <= 1 + 1e-9
+        assert result.effect_size <= 1 + 1e-9 or TESTS.card(name).second == "number"  # points in the middle count more
     np.testing.assert_array_equal(X, originals[0])
     np.testing.assert_array_equal(Y, originals[1])
 
@@ -87,6 +89,7 @@ def test_order_of_the_rows_does_not_matter(name, seed):
 def test_frames_are_their_values(name):
     """A frame and a series give the same result as their arrays."""
     X, Y = data()
+    Y = Y[:, :1] if TESTS.card(name).second == "number" else Y
     framed = run(name, pd.DataFrame(X, columns=["a", "b"]).to_numpy(), Y)
     result = TESTS.get(name)(pd.DataFrame(X), pd.DataFrame(Y), n_resamples=39, random_state=0)
     np.testing.assert_array_equal(framed.null_distribution, result.null_distribution)

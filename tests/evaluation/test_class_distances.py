@@ -58,11 +58,14 @@ def test_distances_and_ratios_are_those_of_the_formula() -> None:
 
 
 def test_intervals_are_those_of_recomputed_values() -> None:
-    """Delete-one jackknife, Student's t, Bonferroni over the six pairs."""
+    """Delete-one jackknife, Student's t with the degrees of Welch and Satterthwaite, Bonferroni over the six pairs."""
     table = results().class_distances(conf_level=0.9).tidy()
     left_out = np.array([log_ratio(np.delete(np.arange(46), i)) for i in range(46)])
     se = np.sqrt(45 / 46 * ((left_out - left_out.mean(axis=0)) ** 2).sum(axis=0))
-    half = student.ppf(1 - 0.1 / 2 / 6, 45) * se
+    parts = np.array([len(rows) * rows.var(axis=0) for rows in (left_out[LABELS == name] for name in "ABCD")])
+    freedom = parts.sum(axis=0) ** 2 / (parts**2 / (np.array(SIZES)[:, None] - 1)).sum(axis=0)
+    assert 8 < freedom.min() < freedom.max() < 45
+    half = student.ppf(1 - 0.1 / 2 / 6, freedom) * se
 
     assert_allclose(np.log(table["conf_high"] / table["ratio"]), half, rtol=1e-8)
     assert_allclose(np.log(table["ratio"] / table["conf_low"]), half, rtol=1e-8)

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 
+from dreval._check import FloatArray
 from dreval.records.class_distances import ClassDistances
 from dreval.records.misplaced import MisplacedPoints
 from dreval.report._style import LIGHT, SCALE_LIGHT, draw_for_reader, one_axes
@@ -24,6 +25,10 @@ SHADE_OPACITY = 0.5
 MAX_NUMBERED = 20  # classes whose cells have their numbers
 FULL_SHADE = math.log(2.0)  # a distance that is twice as long, or half as long, has the full shade
 MAX_NAMED_POINTS = 12
+MAX_NAME_LETTERS = 16
+NAME_SIZE = 7.0  # of the letters, in points
+LETTER_SHARE = 0.62  # width of a letter, in sizes
+NAME_SHIFTS = (3, -10, 11, -18, 19, -26, 27)  # upward, in points; the first that is free
 
 
 def draw_class_distances(
@@ -114,11 +119,26 @@ def draw_misplaced(record: MisplacedPoints, ax: Axes | None = None, figsize: Any
         grid = PanelGrid(1, Reading(" ".join(filter(None, texts)), legend), cell=SINGLE_MAP_INCHES)
         classes = Classes(codes[order], ("", ""), (NEUTRAL_COLOR, FLAG_COLOR))
         draw_clouds(grid.axes[0], Y[order], classes, min(4.0, point_diameter(len(Y))))
-        places = place_points(Y)
-        for row, name in list(zip(rows, ids, strict=True))[:MAX_NAMED_POINTS]:
-            offset: dict[str, Any] = {"xytext": (3, 3), "textcoords": "offset points", "fontsize": 7}
-            grid.axes[0].annotate(short_name(str(name), 16), places[row], color=LIGHT["ink"], **offset)
+        _write_names(grid.axes[0], place_points(Y)[rows[:MAX_NAMED_POINTS]], ids)
         grid.name(0, f"{short_name(str(record.recipe['parameters']['name']), 24)}: misplaced points")
         return grid.finish()
 
     return draw_for_reader(draw, ax, figsize)
+
+
+def _write_names(ax: Axes, places: FloatArray, ids: list[Any]) -> None:
+    """Write the names of points next to them, moved up or down where a name would cover an earlier one."""
+    boxes: list[tuple[float, float, float]] = []
+    for place, name in zip(places, ids, strict=False):
+        text = short_name(str(name), MAX_NAME_LETTERS)
+        x, y = ax.transData.transform(place) * 72 / ax.figure.dpi  # in points
+        width = NAME_SIZE * LETTER_SHARE * len(text)
+        free = [
+            shift
+            for shift in NAME_SHIFTS
+            if not any(abs(y + shift - v) < NAME_SIZE and x < u + w and u < x + width for u, v, w in boxes)
+        ]
+        shift = free[0] if free else NAME_SHIFTS[0]
+        boxes.append((x, y + shift, width))
+        style: dict[str, Any] = {"textcoords": "offset points", "fontsize": NAME_SIZE, "color": LIGHT["ink"]}
+        ax.annotate(text, place, xytext=(3, shift), **style)

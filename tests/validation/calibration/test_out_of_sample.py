@@ -139,6 +139,25 @@ def false_discovery_rate(design, samples, c=199, m=40, moved=8):
     return np.mean(shares), np.mean(power)
 
 
+def listed_rate(samples, m=40, outside=8):
+    """Mean share of ordinary points among the new ones that ``misplaced_points`` lists, and of those outside it.
+
+    ``outside`` of the new points are far from the plane of the map, which places them among points of the data.
+    """
+    shares, power = [], []
+    for number in range(samples):
+        rng = np.random.default_rng([number, 2])
+        spread = np.r_[4.0, 3.0, np.full(4, 0.5)]
+        X, new = rng.normal(size=(2 * N, 6)) * spread, rng.normal(size=(m, 6)) * spread
+        new[:outside, 2:] *= 12
+        ev = dreval.Evaluation(X, {"pca": "pca"}, new_data=new, new=0.5, n_neighbors=K, random_state=number, n_jobs=1)
+        table = ev.run("trustworthiness", None, None).misplaced_points("pca").table
+        listed = np.isin(np.arange(m), table.loc[table["kind"] == "new", "id"].astype(int))
+        shares.append(listed[outside:].sum() / max(listed.sum(), 1))
+        power.append(listed[:outside].mean() if outside else 0.0)
+    return np.mean(shares), np.mean(power)
+
+
 @pytest.mark.calibration
 @pytest.mark.parametrize(("m", "nominal"), [(200, 0.05), (50, 0.07)])
 @pytest.mark.parametrize("design", DESIGNS)
@@ -173,3 +192,14 @@ def test_flags_have_few_false_discoveries(n_simulations):
     rate, power = false_discovery_rate("clusters", samples)
     assert rate <= most(ALPHA, samples)
     assert power > 0.3
+
+
+@pytest.mark.calibration
+@pytest.mark.parametrize("outside", [0, 8])
+def test_listed_new_points_have_few_false_discoveries(outside, n_simulations):
+    """Of the new points in ``misplaced_points`` at most .1 are ordinary; without others none is listed in .9."""
+    samples = n_simulations(300)
+    rate, power = listed_rate(samples, outside=outside)
+    print(f"{outside} points outside the plane: false discovery rate {rate:.3f}, power {power:.2f}")
+    assert rate <= most(ALPHA, samples)
+    assert power > 0.5 or not outside
