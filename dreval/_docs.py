@@ -85,7 +85,7 @@ alpha : float, default {default}
     Level of the tests, below 1.
 min_points : int, default {default}
     Points below which a label is left out, at least 3.
-distance : {"cosine", "euclidean"}, default "{default}"
+embedding_distance : {"cosine", "euclidean"}, default "{default}"
     Distances in the embedding: 1 - cos of the angle at the origin, or Euclidean.
 n_neighbors : int or list of int, default {default}
     Number k of neighbors, 1 <= k < n. The default is n - 1 where n is too small for it.

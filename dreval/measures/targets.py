@@ -172,7 +172,7 @@ def _group_notes(view: View) -> Notes:
 
 
 @measure(
-    symbol="R2_kNN",
+    symbol="R_kNN",
     title="k-NN R^2 of the target",
     noun="R^2 of the target",
     bar=True,
@@ -294,9 +294,9 @@ def _ratio_without(view: View, n_neighbors: int, target: str | None) -> FloatArr
 
 
 @measure(
-    symbol="R2/R2_X",
-    title="k-NN R^2 of the target, map over data",
-    noun="R^2 of the target, map over data",
+    symbol="Q_kNN",
+    title="k-NN R^2 of the target relative to the data",
+    noun="R^2 of the target relative to the data",
     question="How much of what neighbors in the data predict of a number do neighbors in the embedding predict?",
     level="point",
     needs=("neighbors", "coordinates", "target"),

@@ -139,7 +139,7 @@ def _mean_distances(points: FloatArray, batches: Members, distance: str, n_jobs:
         if not lengths.all():
             requirement = "must not have a point at the origin, which has no direction"
             received = f"{int((lengths == 0).sum())} such points"
-            raise UndefinedMeasure("embedding", requirement, received, "Pass distance='euclidean'.")
+            raise UndefinedMeasure("embedding", requirement, received, "Pass embedding_distance='euclidean'.")
         vectors = points / lengths
         vectors = vectors - vectors.mean(axis=0)
         squares = np.square(vectors).sum(axis=1)
@@ -169,15 +169,15 @@ def _mean_distances(points: FloatArray, batches: Members, distance: str, n_jobs:
     term="BRAS",
     question="Within each label, is each point as near to all other batches as to its own?",
     invariances=frozenset({"rotation", "scale"}),
-    choices={"distance": ("cosine", "euclidean")},
+    choices={"embedding_distance": ("cosine", "euclidean")},
     caution=(
         f"{MIXING_CAUTION} Cosine distances depend on the origin: of a map in the plane they see the direction from it "
-        "alone, so pass distance='euclidean' there."
+        "alone, so pass embedding_distance='euclidean' there."
     ),
     cost="O(n d) time and memory; with Euclidean distances O(sum of n_c^2 d) time for labels of n_c points.",
     reference="@rautenstrauch2025, as in scib-metrics.",
 )
-def bras(view: View, distance: str = "cosine") -> tuple[float, Notes]:
+def bras(view: View, embedding_distance: str = "cosine") -> tuple[float, Notes]:
     r"""Average 1 - |s| over the labels, with s the silhouette widths of batches, taken against all other batches.
 
     .. math:: \mathrm{BRAS} = \frac{1}{C} \sum_{c=1}^C \frac{1}{n_c} \sum_{i: c_i = c} (1 - |s_i|), \qquad
@@ -206,15 +206,17 @@ def bras(view: View, distance: str = "cosine") -> tuple[float, Notes]:
     >>> labels, batch = np.repeat(list("ab"), 100), np.arange(200) % 2
     >>> round(dreval.bras(Y, labels=labels, batch=batch), 3)
     0.922
-    >>> round(dreval.bras(Y + 9.0 * batch[:, None], labels=labels, batch=batch, distance="euclidean"), 3)
+    >>> round(dreval.bras(Y + 9.0 * batch[:, None], labels=labels, batch=batch, embedding_distance="euclidean"), 3)
     0.139
     """
     parts, left_out = parts_of_labels(view)
     means = []
     for part in parts:
-        inside, outside = _mean_distances(view.Y[part.view.population], part.batches, distance, view.n_jobs)
+        inside, outside = _mean_distances(view.Y[part.view.population], part.batches, embedding_distance, view.n_jobs)
         larger = np.maximum(inside, outside)
-        has_width = (part.batches.sizes[part.batches.codes] > 1) & (larger > TINY_SQUARE * (distance == "cosine"))
+        has_width = (part.batches.sizes[part.batches.codes] > 1) & (
+            larger > TINY_SQUARE * (embedding_distance == "cosine")
+        )
         widths = np.where(has_width, (outside - inside) / np.where(has_width, larger, 1.0), 0.0)
         means.append(float(np.mean(1.0 - np.abs(widths))))
     return float(np.mean(means)), (note("silhouette_batch.left", count=left_out),) if left_out else ()

@@ -429,6 +429,12 @@ class _Values:
                 self.values[t, h, r] = value
                 self.left_out[t, h] += weight * left_out[t]
 
+    def average_left_out(self) -> None:
+        """Divide the sums of values without each point by the number of runs that have a value."""
+        counts = np.isfinite(self.values).sum(axis=2)[:, :, None]
+        with np.errstate(invalid="ignore"):
+            np.divide(self.left_out, counts, out=self.left_out)
+
 
 def _without_each(task: MeasureTask, view: View) -> Any:
     """Return the values without each point; NaN where the measure has none of all points."""
@@ -467,7 +473,9 @@ class _Comparison:
         for r in range(runs):
             maps = self._maps(self.held, r)
             for name, table in zip(PARTS, self.splits.prepared(r), strict=True):
-                evaluated[name].fill(r, self.tasks, self._views(table, maps, r), 1 / runs)
+                evaluated[name].fill(r, self.tasks, self._views(table, maps, r), 1.0)
+        for name in PARTS:
+            evaluated[name].average_left_out()
         n_usual, H = len(next(iter(self.usual.embeddings.values()))), len(self.settings)
         evaluated["usual"] = _Values.empty(*shape, n_usual, n, has_groups=has_groups)
         maps = {str(r * H + int(h)): Y for r in range(n_usual) for h, Y in self._maps(self.usual, r).items()}
@@ -513,7 +521,8 @@ class _Comparison:
                 columns |= {"se_points": _error_over_points(held.left_out[t, h])}
                 columns |= self._optimism(task, train.values[t, h], held.values[t, h])
                 columns["optimism_se_points"] = math.nan
-                if not math.isnan(columns["optimism"]):
+                is_paired = np.array_equal(np.isnan(train.values[t, h]), np.isnan(held.values[t, h]))
+                if is_paired and not math.isnan(columns["optimism"]):
                     sign = 1.0 if task.card.direction == "higher" else -1.0
                     difference = sign * (train.left_out[t, h] - held.left_out[t, h])
                     columns["optimism_se_points"] = _error_over_points(difference)

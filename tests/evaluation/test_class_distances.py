@@ -85,7 +85,7 @@ def test_the_order_of_pairs_is_counted() -> None:
         spaces.append((0.5 * np.log(naive_squares(points)), left_out))
     limit = student.ppf(1 - 0.05 / 2 / 15, 45)
     for p in range(6):
-        same = kept = turned = 0
+        same = unchanged = turned = 0
         for q in {*range(6)} - {p}:
             signs, sure = [], []
             for values, left_out in spaces:
@@ -94,11 +94,11 @@ def test_the_order_of_pairs_is_counted() -> None:
                 signs.append(np.sign(values[p] - values[q]))
                 sure.append(abs(values[p] - values[q]) > limit * se)
             same += signs[0] == signs[1]
-            kept += all(sure) and signs[0] == signs[1]
+            unchanged += all(sure) and signs[0] == signs[1]
             turned += all(sure) and signs[0] != signs[1]
         row = table.iloc[p]
         assert row["order_kept"] == pytest.approx(same / 5)
-        assert (row["n_kept"], row["n_reversed"], row["n_open"]) == (kept, turned, 5 - kept - turned)
+        assert (row["n_kept"], row["n_reversed"], row["n_open"]) == (unchanged, turned, 5 - unchanged - turned)
     assert table["n_kept"].sum() > 0
     assert table["n_reversed"].sum() > 0
     assert table["rank_data"].tolist() == np.argsort(np.argsort(naive_squares(X))).__add__(1).tolist()

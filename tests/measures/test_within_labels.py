@@ -51,7 +51,7 @@ def test_values_are_those_of_scib_metrics(number: int) -> None:
     Y, labels, batch = _cells(CASES[number])
     variables = {"labels": labels, "batch": batch}
     values = {
-        "bras_euclidean": dreval.bras(Y, **variables, distance="euclidean"),
+        "bras_euclidean": dreval.bras(Y, **variables, embedding_distance="euclidean"),
         "utils.principal_component_regression": dreval.pcr(Y, batch=batch),
         "pcr_comparison": dreval.pcr_comparison(_wide(Y, batch), Y, batch=batch),
     }
@@ -81,7 +81,7 @@ def test_a_point_at_the_origin_has_no_direction() -> None:
     Y[0] = 0.0
     with pytest.raises(UndefinedMeasure, match="must not have a point at the origin, which has no direction"):
         dreval.bras(Y, labels=labels, batch=batch)
-    assert 0.0 < dreval.bras(Y, labels=labels, batch=batch, distance="euclidean") < 1.0
+    assert 0.0 < dreval.bras(Y, labels=labels, batch=batch, embedding_distance="euclidean") < 1.0
 
 
 @UNTIED_CASE
@@ -134,7 +134,7 @@ def test_plain_twins(seed: int, n: int) -> None:
                 a, b = D[i, same].mean(), D[i, codes != codes[i]].mean()
                 widths.append((b - a) / max(a, b))
             means.append(1 - np.abs(widths).mean())
-        assert dreval.bras(Y, **variables, distance=distance) == pytest.approx(np.mean(means), abs=1e-10)
+        assert dreval.bras(Y, **variables, embedding_distance=distance) == pytest.approx(np.mean(means), abs=1e-10)
 
     parts = [(Y[labels == label], batch[labels == label]) for label in range(3)]
     shares = [dreval.kbet(Z, batch=codes, size=8, alpha=0.2) for Z, codes in parts]
@@ -159,7 +159,7 @@ def test_batches_in_pairs_are_seen_by_bras_alone() -> None:
     Y = rng.normal(size=(200, 2)) + np.array([[40.0, 0.0], [0.0, 40.0]])[batch // 2]
     variables = {"labels": labels, "batch": batch}
     assert dreval.silhouette_batch(Y, **variables) > 0.85
-    assert dreval.bras(Y, **variables, distance="euclidean") < 0.4
+    assert dreval.bras(Y, **variables, embedding_distance="euclidean") < 0.4
     assert dreval.bras(Y, **variables) < 0.4
 
 
@@ -168,10 +168,14 @@ def test_hand_counts() -> None:
     Y, labels = np.array([[1.0], [2.0], [4.0], [5.0]]), np.zeros(4, int)
     # batches a a b b: own 1, 1, 1, 1; others 3.5, 2.5, 2.5, 3.5
     expected = np.mean([1 / 3.5, 1 / 2.5, 1 / 2.5, 1 / 3.5])
-    assert dreval.bras(Y, labels=labels, batch=list("aabb"), distance="euclidean") == pytest.approx(expected, abs=1e-12)
+    assert dreval.bras(Y, labels=labels, batch=list("aabb"), embedding_distance="euclidean") == pytest.approx(
+        expected, abs=1e-12
+    )
     # batches a a a b: own 2, 1.5, 2.5; others 4, 3, 1
     expected = np.mean([2 / 4, 1.5 / 3, 1 - 1.5 / 2.5, 1.0])
-    assert dreval.bras(Y, labels=labels, batch=list("aaab"), distance="euclidean") == pytest.approx(expected, abs=1e-12)
+    assert dreval.bras(Y, labels=labels, batch=list("aaab"), embedding_distance="euclidean") == pytest.approx(
+        expected, abs=1e-12
+    )
     turned = np.array([[1.0, 0.0], [3.0, 0.0], [0.0, 2.0], [0.0, 1.0]])
     assert dreval.bras(turned, labels=labels, batch=list("aabb")) == pytest.approx(0.0, abs=1e-12)
     assert dreval.bras(turned, labels=labels, batch=list("abab")) == pytest.approx(0.5, abs=1e-12)  # own 1, others 1/2
@@ -271,6 +275,6 @@ def test_values_do_not_depend_on_threads() -> None:
     """One and three threads give the same bits."""
     Y, labels, batch = points(2, 150)
     for distance in ("cosine", "euclidean"):
-        options = {"labels": labels, "batch": batch, "distance": distance}
+        options = {"labels": labels, "batch": batch, "embedding_distance": distance}
         assert dreval.bras(Y, **options, n_jobs=1) == dreval.bras(Y, **options, n_jobs=3)
     assert_allclose(dreval.bras(1e3 * Y, **options), dreval.bras(Y, **options), rtol=1e-12)

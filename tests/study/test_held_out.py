@@ -217,7 +217,16 @@ def test_a_failed_split_is_named_and_not_compared():
     row = record.tidy().iloc[0]
     assert row["n_splits"] == 3
     assert "no convergence" in row["note"]
-    assert np.isfinite(row["held_out"])
+    parts = [dreval.split_measurements(signal(), split=r, random_state=0) for r in (0, 2, 3)]
+    pairs = [(part, part.first[:, :2]) for part in parts]
+    values = [dreval.r_nx_auc(part.second, Y) for part, Y in pairs]
+    assert row["held_out"] == pytest.approx(np.mean(values))
+    without = [
+        np.mean([dreval.r_nx_auc(np.delete(part.second, i, 0), np.delete(Y, i, 0)) for part, Y in pairs])
+        for i in range(len(signal()))
+    ]
+    expected = np.sqrt((len(without) - 1) * np.var(without))
+    assert row["se_points"] == pytest.approx(expected)
 
 
 def test_sweeps_over_splits_have_the_held_out_values():
