@@ -699,6 +699,24 @@ def consistency_of_methods(entries: Entries) -> None:
 
 
 @scenario()
+def held_out_measurements(entries: Entries) -> None:
+    """Held-out fidelity by halves of columns, Gaussian noise and counts, with tests of clusters; in an evaluation."""
+    X = clusters(60, p=6)
+    counts = np.random.default_rng(7).poisson(np.exp(1 + X / np.abs(X).max()))
+    kinds: dict[str, tuple[Any, dict[str, Any]]] = {
+        "columns": (X, {}), "gaussian": (X, {"sigma": 1.0}), "poisson": (counts, {"prepare": np.log1p}),
+    }  # fmt: skip
+    options: dict[str, Any] = {"n_splits": 4, "n_resamples": 19, "random_state": 0, "progress": False}
+    for kind, (table, its) in kinds.items():
+        record = dreval.held_out_fidelity(table, "pca", kind, **its, **options)
+        entries.record(record, f"held_out_fidelity {kind}")
+        entries.frame([f"clusters {kind}"], record.test_clusters(2, n_resamples=19).tidy(), ["first", "second"])
+    sources = {"leading": leading, "pca": "pca"}
+    run = {"options": {"held_out_fidelity": {"n_splits": 4}}}
+    entries.results(evaluate(X, sources, ["held_out_fidelity"], run=run))
+
+
+@scenario()
 def certificates_and_maps(entries: Entries) -> None:
     """Certificates of independence of the residual, and maps between data and embeddings with new points."""
     X = clusters(64)
