@@ -1,4 +1,4 @@
-"""Forty small evaluations whose numbers are frozen; each is one function that adds entries.
+"""Small evaluations whose numbers are frozen; each is one function that adds entries.
 
 Data are sums of whole numbers from a seed, over 1000, so that they are the same on every machine. Embeddings of which
 measures are computed are made by such arithmetic too, or stored in ``coordinates.csv``: no search decides about them.
