@@ -77,6 +77,7 @@ SYNONYMS = {
     "laplacian": "laplace",
     "locally_linear_embedding": "lle",
     "locallylinearembedding": "lle",
+    "knn": "knn_accuracy",
     "lr": "learning_rate",
     "mds": "metric_mds",
     "metrics": "measures",

@@ -201,7 +201,7 @@ def column_importance(
         source = as_source(Y, "Y", data)
         Y_here, run_notes = source.noted_coordinates(data)
     except DrevalError as error:
-        raise error.named({**CALLER_NAMES, "data": "X"}) from error
+        raise error.named({**CALLER_NAMES, "data": "X"}) from error.__cause__
     warn_of_columns((*source.notes, *run_notes), {source.argument: "Y"})
     warn_of_guesses((*data.notes, *source.notes), {source.argument: "Y", "data": "X"})
     if data.groups is not None and len(data.groups.classes) == data.n:

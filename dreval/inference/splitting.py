@@ -213,8 +213,7 @@ def read_split(data: Data, options: Mapping[str, Any] | None, root: int) -> Meas
     options = {} if options is None else options
     if not isinstance(options, Mapping):
         raise InputError("split", "must be a dict of options", describe(options), "Pass {'kind': 'poisson'}.")
-    for name in options:
-        check_one_of(name, SPLIT_OPTIONS, "split")
+    options = {check_one_of(name, SPLIT_OPTIONS, "split", aliases=True): value for name, value in options.items()}
     if data.distances_only or data.metric == "geodesic":
         hint = "Pass the measurements themselves, with a metric by name."
         received = "distances only" if data.distances_only else "paths over a graph"
@@ -236,8 +235,8 @@ def number_options(options: Any) -> dict[str, Any]:
     """Return the options of a split that are numbers or text, which a file can hold; raise if a name is unknown."""
     if not isinstance(options, Mapping):
         raise InputError("split", "must be a dict of options", describe(options), "Pass {'kind': 'poisson'}.")
-    names = [check_one_of(name, SPLIT_OPTIONS, "split") for name in options]
-    return {name: options[name] for name in names if isinstance(options[name], str | int | float)}
+    plain = {name: value for name, value in options.items() if isinstance(value, str | int | float)}
+    return {check_one_of(name, SPLIT_OPTIONS, "split", aliases=True): value for name, value in plain.items()}
 
 
 def split_replicates(splits: MeasurementSplits) -> Over:

@@ -851,7 +851,7 @@ GOALS = {
         ("merged classes", "global noise", "wrong rows"),
     ),
     "targets": Goal(
-        "Can a number of each point (age, dose, time) be read off its position?", "Targets",
+        "Can a number of each point (its age, say) be read off?", "Targets",
         ("merged classes", "swapped places", "global noise", "wrong rows"),
     ),
     "batches": Goal(

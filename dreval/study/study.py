@@ -424,7 +424,7 @@ def _stored_row(row: Mapping[str, Any], cell: Cell) -> dict[str, Any]:
 def _study_note(note: Note, cell: Cell) -> Note:
     """Return a note of an evaluation in the terms of a study: its arguments are methods and data sets."""
     note = note.named({f"embeddings[{cell.method!r}]": f"methods[{cell.method!r}]"})
-    if note.code == "labels.none":
+    if note.code in ("labels.none", "target.none"):
         return note.with_values(way=f"labels={{{cell.dataset!r}: ...}} to Study")
     if note.code in ("latent.none", "batch.none"):
         variable = note.code.partition(".")[0]

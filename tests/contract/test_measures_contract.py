@@ -109,7 +109,8 @@ def _is_defined(name, Y, labels=None, X=None):
     if name == "bras":
         return bool(np.square(Y).sum(axis=1).all())
     if name in ("pcr", "pcr_comparison"):
-        means = [] if X is None else [np.asarray(X, float)[_batch(len(Y)) == b].mean(axis=0) for b in (0, 1)]
+        batch = _options(name, Y)["batch"]
+        means = [] if X is None else [np.asarray(X, float)[batch == b].mean(axis=0) for b in (0, 1)]
         return bool(size > 0) and (not means or np.abs(means[0] - means[1]).max() > 1e-6 * np.ptp(X, axis=0).max())
     return name != "calinski_harabasz" or any(np.ptp(points, axis=0).max() > 1e-12 * size for points in classes)
 
@@ -486,7 +487,8 @@ def test_the_function_matches_its_card(name):
     positional = [p.name for p in parameters if p.kind is not p.KEYWORD_ONLY]
     of_embedding = ["X", "Y"] if _card(name).reads_data else ["Y"]
     neighbors = ["n_neighbors"] * ("n_neighbors" in positional)
-    assert positional == (["X", "source"] if name in METHODS else [*of_embedding, *neighbors])
+    of_method = ["X", "source", *["kind"] * ("kind" in positional)]
+    assert positional == (of_method if name in METHODS else [*of_embedding, *neighbors])
     assert ("labels" in [p.name for p in parameters]) == ("labels" in _card(name).needs or name in METHODS)
     assert ("ties" in [p.name for p in parameters]) == (_card(name).ties is not None)
     assert function.__name__ == name == _card(name).name

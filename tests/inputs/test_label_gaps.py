@@ -28,6 +28,7 @@ IS_LABELED = RNG.permutation(60) < 40
 GAPPED = np.where(IS_LABELED, CLASSES.astype(object), None)
 OF_LABELS = [card.name for card in MEASURES.cards() if "labels" in card.needs and card.level != "algorithm"]
 SETTINGS: dict[str, Any] = {"n_neighbors": 5, "random_state": 0}
+OPTIONS: dict[str, Any] = {"kbet_per_label": {"size": 3, "alpha": 0.3, "min_points": 4}}  # a test can reject
 
 FORMS = {
     "None": GAPPED,
@@ -173,7 +174,7 @@ def test_public_functions_warn_once_and_agree(name: str) -> None:
     spaces = (X, Y) if MEASURES.card(name).reads_data else (Y,)
 
     def call(labels: Any, rows: Any, **batches: Any) -> Any:
-        return function(*(space[rows] for space in spaces), labels=labels, **batches, **seed)
+        return function(*(space[rows] for space in spaces), labels=labels, **batches, **seed, **OPTIONS.get(name, {}))
 
     with warnings.catch_warnings(record=True) as records:
         warnings.simplefilter("always")
@@ -212,7 +213,7 @@ def test_other_intervals_know_of_gaps(ci: str) -> None:
     source = Y if ci != "replicates" else "pca"
     options = {"replicates": {"n_replicates": 3}} if ci == "replicates" else {"subsampling": {"n_splits": 3}}
     ev = dreval.Evaluation(X, {"e": source}, labels=GAPPED, batch=BATCH, anchors=anchors, **SETTINGS)
-    results = ev.run(OF_LABELS, None, ci, options={} if ci == "anchors" else options)
+    results = ev.run(OF_LABELS, None, ci, options=OPTIONS if ci == "anchors" else OPTIONS | options)
     rows = results.table[results.table["value"].notna()]
 
     assert set(rows["measure"]) == set(OF_LABELS)

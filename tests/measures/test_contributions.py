@@ -13,7 +13,8 @@ from dreval.measures.core import answer
 from dreval.registry import MEASURES
 
 POINTS = [name for name in MEASURES.names() if MEASURES.card(name).level == "point"]
-WITHOUT_VARIABLES = [name for name in POINTS if not {"labels", "latent", "batch"} & set(MEASURES.card(name).needs)]
+VARIABLES = {"labels", "latent", "batch", "target"}
+WITHOUT_VARIABLES = [name for name in POINTS if VARIABLES.isdisjoint(MEASURES.card(name).needs)]
 
 
 @given(strategies.pairs(min_n=8, max_n=30, scales=False))
