@@ -141,7 +141,7 @@ def split_measurements(
     try:
         data = as_data(X)
     except DrevalError as error:
-        raise error.named(CALLER_NAMES) from error
+        raise error.named(CALLER_NAMES) from error.__cause__
     warn_of_guesses(data.notes, CALLER_NAMES)
     parameters = {"sigma": sigma, "dispersion": dispersion, "size": size, "second": second}
     splits = MeasurementSplits.of(data.dense(), kind, fraction, parameters, root_seed(random_state))
