@@ -129,8 +129,8 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
             f"a ring by {', '.join(sorted(rings)) or 'none'}; turns: {listing(can['turns'], 1)}; hole: "
             f"{listing(can['hole'])}",
             "yes" if rings == {"PSA", "Isomap", "LLE"} else "in part" if rings else "no",
-            "a turn, and no point nearer to the center than a fifth of the median; R_N of PSA, printed .02 as the least "
-            f"over k: {listing(can['R_N'][can.index.str.startswith('PSA')], 3)}",
+            "a turn, and no point nearer to the center than a fifth of the median; R_N of PSA, printed .02 as the "
+            f"least over k: {listing(can['R_N'][can.index.str.startswith('PSA')], 3)}",
         ),
         claim(
             "Figure 3",
