@@ -13,9 +13,10 @@ in ``vignettes/papers-local-procrustes.md``. Section 5 states k = 12 for all ima
    run); the alignment by eigenvectors is printed beside.
 5. LLE on cylinders for five k: R_C, printed .25, .15, .13, .19, .17, with k = 12 as the best. Height and radius are not
    stated; ours are 2 and 1.
-6. Noisy Swiss roll, 2500 points: R^2 of the latent variables at k = 12, and the best over k; "only GP and PSA
-   succeed". The amount of noise is not stated; ours are standard deviations of .5 and 1 in each coordinate, where turns
-   are 6.3 apart.
+6. Noisy Swiss roll, 2500 points: R^2 of the latent variables at k = 12, for two standard deviations also the best over
+   k; "only GP and PSA succeed". The amount of noise is not stated; ours are five standard deviations in each
+   coordinate, where turns are 6.3 apart. *Yes* if only GP and PSA are above .9 for any of them, *in part* if only one
+   of these two is.
 """
 
 from __future__ import annotations
@@ -38,7 +39,7 @@ ANNEALED = {  # as in the paper; for the cylinder
     for sweeps in (100, 1000)
 }
 FIGURE_5 = {6: 0.25, 9: 0.15, 12: 0.13, 15: 0.19, 18: 0.17}
-NOISE = (0.5, 1.0)
+NOISE, NOISE_OF_ALL_K = (0.2, 0.35, 0.5, 0.7, 1.0), (0.5, 1.0)
 
 
 def extents(Y: np.ndarray) -> float:
@@ -149,22 +150,24 @@ def rows_of(embeddings: pd.DataFrame, curve: pd.DataFrame, unrolled: pd.DataFram
     holds = "yes" if (best == 12).mean() > 0.5 else "in part" if means["mean"].idxmin() == 12 else "no"
     why = f"least mean at k = {means['mean'].idxmin()}; yes: in most samples, in part: by the mean"
     rows.append(claim("Figure 5", "k = 12 is optimal", f"{often} of {len(best)} samples", holds, why))
-    best_r2 = unrolled.groupby(["noise", "method", "seed"], sort=False)["R^2"].max()
-    best_r2 = best_r2.groupby(level=["noise", "method"], sort=False).mean()
-    at_12 = unrolled[unrolled["k"] == 12].groupby(["noise", "method"], sort=False)["R^2"].mean()
-    for noise in unrolled["noise"].unique():
-        r2 = at_12.loc[noise]
-        good = set(r2.index[r2 > 0.9])
-        rows.append(
-            claim(
-                "Figure 6",
-                "of a noisy roll only GP and PSA find the structure",
-                f"noise {noise}, k = 12: R^2 {listing(r2)}; best of five k: {listing(best_r2.loc[noise])}",
-                "yes" if good == {"GP", "PSA"} else "in part" if good & {"GP", "PSA"} else "no",
-                "R^2 above .9 at k = 12; amount of noise not stated",
-            )
-        )
-    return rows
+    return [*rows, row_of_noise(unrolled)]
+
+
+def row_of_noise(unrolled: pd.DataFrame) -> list[Any]:
+    """Return whether only GP and PSA find the structure of a noisy roll, for any amount of noise."""
+    mean = unrolled.groupby(["noise", "method", "k"], sort=False)["R^2"].mean()
+    at_12 = mean.xs(12, level="k").unstack()
+    succeed = [set(row.index[row > 0.9]) for _, row in at_12.iterrows()]
+    best = mean.groupby(level=["noise", "method"], sort=False).max().unstack()
+    text = "; ".join(f"{noise:g}: {listing(row)}" for noise, row in at_12.iterrows())
+    of_all_k = "; ".join(f"{noise:g}: {listing(best.loc[noise])}" for noise in NOISE_OF_ALL_K if noise in best.index)
+    return claim(
+        "Figure 6",
+        "of a noisy roll only GP and PSA find the structure",
+        f"R^2 at k = 12 by noise: {text}",
+        "yes" if {"GP", "PSA"} in succeed else "in part" if {"GP"} in succeed or {"PSA"} in succeed else "no",
+        f"R^2 above .9, for any noise; the amount is not stated; best of five k: {of_all_k}",
+    )
 
 
 def tables(options: argparse.Namespace) -> Tables:
@@ -175,7 +178,8 @@ def tables(options: argparse.Namespace) -> Tables:
     cells += product(data=["cylinder"], seed=draws, method=list(ANNEALED)[:1] if small else ANNEALED)
     results = collect("embeddings", cells, surface, options)
     curve = collect("figure 5", product(seed=range(2 if small else 10), k=KS), by_k, options)
-    cells = product(noise=NOISE, seed=range(1 if small else 2), method=METHODS, k=(12,) if small else KS)
+    of_noise = product(noise=NOISE[2:3] if small else NOISE, seed=range(1 if small else 2), method=METHODS, k=KS)
+    cells = [of for of in of_noise if of["k"] == 12 or (of["noise"] in NOISE_OF_ALL_K and not small)]
     unrolled = collect("figure 6", cells, noisy, options)
     return {
         COMPARISON: comparison(rows_of(results, curve, unrolled)),
