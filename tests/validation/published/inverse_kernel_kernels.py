@@ -20,6 +20,10 @@ all cells, *in part* if in more than half. "In most cases": *yes* if in more tha
 blockwise solution above the threshold that the program of the authors computes from the number N of columns, .7 - .2
 log10(N) between .1 and .3. The text describes the geodesic solution for more than 1000 points; the program for these
 figures takes the blockwise one, and refers to Isomap where blocks fit badly, which ours does not. Both have their rows.
+
+Results: for the squared exponential kernel IKD is above PCA and GPLVM in 9 of 9 cells (blockwise 5); for data of the
+others above GPLVM in 3 of 9 (2). With more columns it tends to 1 (.95 to .99 at 2000; blockwise .85 to 1.00); with the
+threshold .4 less (.80 to .98), since paths then unroll curved shapes.
 """
 
 from __future__ import annotations

@@ -41,12 +41,13 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from inverse_kernel_maps import AUTHORS, GRAPH, PRINTED
+from inverse_kernel_maps import AUTHORS, GRAPH, PRINTED, authors_threshold
 from tables import COMPARISON, Tables, claim, collect, comparison, main, real, some_rows, timed
 
 import dreval
 from dreval.errors import DrevalError
 from dreval.methods import IKD, PCA, TSNE, UMAP, Isomap, KernelPCA, LaplacianEigenmaps
+from dreval.methods.ikd import row_correlations
 
 DATA = {"digits": None, "Guo": "guo", "COIL-20": "coil20_128", "Fashion-MNIST": "fmnist_3000"}
 COMPONENTS, NEIGHBORS = (2, 3, 5, 10), [5, 10, 20]
@@ -62,14 +63,17 @@ METHODS = {
     "Laplacian eigenmaps, many": lambda d, X: LaplacianEigenmaps(d, **GRAPH | {"n_neighbors": len(X) // 10}),
     "Isomap": lambda d, _: Isomap(d, **GRAPH),
     "IKD": lambda d, _: IKD(d),
+    "IKD, their threshold": lambda d, X: IKD(d, min_correlation=authors_threshold(X.shape[1])),
     "IKD as printed": lambda d, _: IKD(d, **PRINTED),
     "IKD by neighbors": lambda d, _: IKD(d, **AUTHORS),
 }
+FORMS = ("IKD", "IKD, their threshold", "IKD by neighbors")
 SEARCHING = {
     "tSNE": lambda d, _: TSNE(d, random_state=0),
     "UMAP": lambda d, _: UMAP(d, random_state=0),
 }
 SEARCHED = {"tSNE": (2,), "UMAP": COMPONENTS}  # t-SNE in more coordinates takes minutes
+OURS = IKD().min_correlation
 FIRST_ROWS = 1500  # rows of Fashion-MNIST in the second table
 
 
@@ -136,7 +140,7 @@ def standing(accuracy: pd.DataFrame, form: str, eigenmaps: str) -> pd.DataFrame:
 def above_kernel_pca(of: str, best: pd.DataFrame) -> list[list[Any]]:
     """Count the cells in which each form of IKD is above the best kernel PCA."""
     rows = []
-    for form in ("IKD", "IKD by neighbors"):
+    for form in FORMS:
         above = best.xs(form, level="method") > best.xs("KPCA", level="method")
         share = float(above.to_numpy().mean())
         ours = f"{form}: above in {int(above.to_numpy().sum())} of {above.size} cells"
@@ -149,7 +153,7 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
     """Return which sentences of the text hold."""
     many, few = "Laplacian eigenmaps, many", "Laplacian eigenmaps"
     rows = above_kernel_pca("all data", accuracy)
-    for form in ("IKD", "IKD by neighbors"):
+    for form in FORMS:
         for eigenmaps in (many, few):
             place = standing(accuracy, form, eigenmaps)
             count = int((place == 1).to_numpy().sum())
@@ -175,7 +179,9 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
     )
     if "COIL-20" in accuracy.index:
         coil = accuracy.loc["COIL-20"]
-        compared = coil.drop(index=["IKD", "IKD as printed", few]).drop(columns=[c for c in coil if c[0] in "35"])
+        compared = coil.drop(index=["IKD", "IKD, their threshold", "IKD as printed", few]).drop(
+            columns=[c for c in coil if c[0] in "35"]
+        )
         count = int((compared.idxmax() == "IKD by neighbors").sum())
         rows.append(
             claim(
@@ -185,12 +191,23 @@ def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:
                 "yes" if count == compared.shape[1] else "in part" if count else "no",
             )
         )
-    for form in ("IKD", "IKD by neighbors"):
+    for form in FORMS:
         ratio = seconds.xs(form, level="method") / seconds.xs("Isomap", level="method")
         text = ", ".join(f"{data} {value:.1f}" for data, value in ratio.items())
         ours = f"{form}: times that of Isomap: {text}"
         rows.append(claim("Figure 3 (b)", "IKD takes as long as Isomap", ours, ratio.max() < 3, "yes: below 3"))
     return rows
+
+
+def shares(data: list[str]) -> pd.DataFrame:
+    """Return the shares of pairs of rows whose correlation is above our threshold and above the authors'."""
+    rows = {}
+    for name in data:
+        X, _ = points(name, None, None)
+        correlations = row_correlations(X, "each")[np.triu_indices(len(X), 1)]
+        theirs = authors_threshold(X.shape[1])
+        rows[name] = [X.shape[1], (correlations > OURS).mean(), theirs, (correlations > theirs).mean()]
+    return pd.DataFrame.from_dict(rows, "index", columns=["columns", f"above {OURS}", "theirs", "above it"])
 
 
 def tables(options: argparse.Namespace) -> Tables:
@@ -210,11 +227,12 @@ def tables(options: argparse.Namespace) -> Tables:
         rows_of_first = above_kernel_pca(f"the first {FIRST_ROWS} rows of Fashion-MNIST", best_of_kernels(of_first))
     places = {
         f"Place of {form} beside PCA, KPCA, {eigenmaps} and Isomap": standing(accuracy, form, eigenmaps)
-        for form in ("IKD", "IKD as printed", "IKD by neighbors")
+        for form in (*FORMS, "IKD as printed")
         for eigenmaps in ("Laplacian eigenmaps", "Laplacian eigenmaps, many")
     }
     return {
         COMPARISON: comparison([*rows_of(accuracy, table["seconds"]), *rows_of_first]),
+        "Shares of pairs of rows above the threshold s0": shares(list(results["data"].unique())),
         "Accuracy of the majority vote of k neighbors, five folds": accuracy,
         "Kernel PCA, kernel by kernel": by_kernel[by_kernel.index.get_level_values("method").str.startswith("KPCA")],
         f"The first {FIRST_ROWS} rows of Fashion-MNIST": of_first,
