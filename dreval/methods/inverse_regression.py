@@ -384,8 +384,8 @@ class GSAVE(KernelScores):
 
     With 0.01 the first function follows single points far from the others: for y = x_1 + noise its rank correlation
     with x_1 was .09 to .15. The least-error ridge of ``gsir`` does not serve here (.11 to .17): it is small where y is
-    predicted well. If only the variance of y changes, ``gsave`` is far above ``gsir`` (p = 10: .8 and .2); for waves
-    (p = 10: sin 2 x_1) it is far below (.3 and .8). With a linear kernel and few columns nothing is shrunk.
+    predicted well. If only the variance of y changes, ``gsave`` is far above ``gsir`` (p = 10: .82 and .16); for waves
+    (p = 10: sin 2 x_1) it is far below (.28 and .85). With a linear kernel and few columns nothing is shrunk.
 
     References
     ----------
