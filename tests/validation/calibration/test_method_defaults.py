@@ -40,7 +40,7 @@ def explained(values, columns, k=15):
 
 @pytest.mark.parametrize(("n", "p", "least"), [(100, 3, 0.82), (300, 3, 0.93), (300, 10, 0.75)])
 def test_default_ridge_of_gsave_on_eight_links(n, p, least, n_simulations):
-    """The first function at 1500 new rows depends on the columns that y depends on; with the ridge .01 it mostly does not."""
+    """The first function at 1500 new rows is one of the columns that y depends on; with .01 it mostly is not."""
     runs, table = n_simulations(12), {}
     for name, (link, columns) in LINKS.items():
         found = []
