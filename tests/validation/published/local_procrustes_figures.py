@@ -187,7 +187,9 @@ def tables(options: argparse.Namespace) -> Tables:
         .mean(numeric_only=True)
         .drop(columns=["seed", "points"], errors="ignore"),
         "R_C of LLE on cylinders": curve.pivot_table(index="seed", columns="k", values="R_C"),
-        "R^2 on noisy rolls": unrolled.pivot_table(index=["noise", "method"], columns="k", values="R^2", sort=False),
+        "R^2 on noisy rolls": unrolled.pivot_table(
+            index=["noise", "method"], columns="k", values="R^2", sort=False
+        ).sort_index(axis=1),
     }
 
 
