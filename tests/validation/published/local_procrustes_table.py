@@ -4,7 +4,7 @@
 12, 15 and 18 neighbors, the same k in method and measure, and the printed ones (surfaces: mean of three samples); R
 before and after the refinement of Section 4.4 at k = 12, and how many of its rounds raised R. The paper takes LLE and
 LTSA from the programs of their authors and does not state their scale; ours is inferred from those programs and from
-the printed R_N near 1 (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated
+the printed R_N (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated
 annealing; ``local_procrustes_figures.py`` has both for the cylinder.
 
 The paper does not state the sampling of the surfaces, the radius of the hemisphere, and radius and height of the
