@@ -43,14 +43,14 @@ def test_default_ridge_of_gsave_on_eight_links(n, p, least, n_simulations):
     """The first function at 1500 new rows is one of the columns that y depends on; with .01 it mostly is not."""
     runs, table = n_simulations(12), {}
     for name, (link, columns) in LINKS.items():
-        found = []
+        shares = []
         for run in range(runs):
             rng = np.random.default_rng([run, n, p])
             X, noise, new = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=(1500, p))
             methods = (GSAVE(1, reg=0.01), GSAVE(1), GSIR(1))
             fits = (method.fit(X, link(X, noise)).transform(new)[:, 0] for method in methods)
-            found.append([explained(values, new[:, :columns]) for values in fits])
-        table[name] = np.mean(found, axis=0)
+            shares.append([explained(values, new[:, :columns]) for values in fits])
+        table[name] = np.mean(shares, axis=0)
         values = ", ".join(f"{label} {value:.2f}" for label, value in zip(CHOICES, table[name], strict=True))
         print(f"n = {n}, p = {p}, {name}: {values}")
     before, after, gsir = np.mean(list(table.values()), axis=0)
@@ -115,7 +115,7 @@ def test_hessian_eigenmaps_with_and_without_the_point_on_eight_surfaces(k, n_sim
     """R^2 of the latent variables: with k = 7, the default, higher with the point itself, with 12 about the same."""
     runs, table = n_simulations(8), {}
     for name, draw in SURFACES.items():
-        found = []
+        scores = []
         for run in range(runs):
             X, latent = draw(run)
             oracle = LocallyLinearEmbedding(n_neighbors=k, n_components=2, method="hessian", eigen_solver="dense")
@@ -124,8 +124,8 @@ def test_hessian_eigenmaps_with_and_without_the_point_on_eight_surfaces(k, n_sim
                 warnings.simplefilter("ignore", dreval.errors.ApproximationWarning)
                 Y = [method.fit_transform(X) for method in methods]
             Y += [oracle.fit_transform(X)] if run < 3 else [np.full((len(X), 2), np.nan)]
-            found.append([np.nan if np.isnan(Z).any() else float(dreval.latent_r2(Z, latent=latent)) for Z in Y])
-        table[name] = np.array(found)
+            scores.append([np.nan if np.isnan(Z).any() else float(dreval.latent_r2(Z, latent=latent)) for Z in Y])
+        table[name] = np.array(scores)
         means = np.nanmean(table[name], axis=0)
         print(f"k = {k}, {name}: with {means[0]:.3f}, without {means[1]:.3f}, scikit-learn {means[2]:.3f}")
     R2 = np.array(list(table.values()))

@@ -207,8 +207,8 @@ def shares(data: list[str]) -> pd.DataFrame:
     for name in data:
         X, _ = points(name, None, None)
         correlations = row_correlations(X, "each")[np.triu_indices(len(X), 1)]
-        theirs = authors_threshold(X.shape[1])
-        rows[name] = [X.shape[1], (correlations > OURS).mean(), theirs, (correlations > theirs).mean()]
+        threshold = authors_threshold(X.shape[1])
+        rows[name] = [X.shape[1], (correlations > OURS).mean(), threshold, (correlations > threshold).mean()]
     return pd.DataFrame.from_dict(rows, "index", columns=["columns", f"above {OURS}", "theirs", "above it"])
 
 

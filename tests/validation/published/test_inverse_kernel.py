@@ -154,5 +154,5 @@ def test_rules_of_figures_2_and_6(right, wrong, expected):
         for (kernel, shape), of_ikd in values.items()
         for how, r2 in {"low": of_ikd, "blocks": of_ikd, "GPLVM": 0.5, "PCA": 0.4}.items()
     ]
-    found = rows_against_gplvm(alike(pd.DataFrame(rows)))
-    assert [row[1] for row in found] == [expected[0]] * 2 + [expected[1]] * 2
+    claims = rows_against_gplvm(alike(pd.DataFrame(rows)))
+    assert [row[1] for row in claims] == [expected[0]] * 2 + [expected[1]] * 2
