@@ -128,12 +128,13 @@ class GreedyProcrustes(Method):
     far_pairs_: npt.NDArray[Any]
     penalty_: float
 class GSAVE(Method):
-    def __init__(self, n_components: int = ..., *, kernel: str = ..., bandwidth: float | None = ..., n_slices: int | None = ..., reg: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, kernel: str = ..., bandwidth: float | None = ..., n_slices: int | None = ..., reg: float | None = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     kernel: str
     bandwidth: float | None
     n_slices: int | None
-    reg: float
+    reg: float | None
     eigenvalues_: npt.NDArray[Any]
+    reg_: float
     bandwidth_: float
     def fit(self, X: Any, y: Any = ...) -> Self: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...

@@ -267,6 +267,44 @@ def test_kernel_methods_see_a_circle(cls):
     assert abs(np.corrcoef(*ranks)[0, 1]) > 0.95
 
 
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 4))
+def test_the_ridge_of_gsave_leaves_as_many_features_as_slices_bear(seed, points, d):
+    """The effective features are the root of the points of a slice, or d; the eigenvalues from the kernel matrix."""
+    rng = np.random.default_rng(seed)
+    n = 4 * points
+    X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+    gsave = GSAVE(d, n_slices=4).fit(X, y)
+    values = np.linalg.eigvalsh(center(gram_matrix(X, "X").matrix))
+    features = np.sum(np.maximum(values, 0) / (values + gsave.reg_ * values[-1]))
+    assert features == pytest.approx(max(np.sqrt(points), d), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("n", [100, 300])
+@pytest.mark.parametrize("link", [lambda t: t, np.exp, lambda t: np.tanh(2 * t)], ids=["linear", "exp", "tanh"])
+def test_gsave_finds_the_direction_by_default_and_not_with_the_old_ridge(link, n, scale):
+    """Three columns, noise .2: rank correlation of the first function with the first column, at new rows."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(n, 3)), rng.normal(size=(400, 3))
+    y = link(X[:, 0]) + 0.2 * rng.normal(size=n)
+    old, default = (
+        abs(spearmanr(GSAVE(1, reg=reg).fit(scale * X, y).transform(scale * new)[:, 0], new[:, 0])[0])
+        for reg in (0.01, None)
+    )
+    assert old < 0.4
+    assert default > 0.9
+
+
+def test_gsave_by_default_finds_a_column_of_small_variance_with_a_linear_kernel():
+    """With few columns the default does not shrink, and the unit of a column does not matter; a ridge of .3 does."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(300, 3)) * [0.05, 1, 1]
+    y = X[:, 0] ** 2
+    default, shrunk = (GSAVE(1, kernel="linear", reg=reg).fit_transform(X, y)[:, 0] for reg in (None, 0.3))
+    assert abs(spearmanr(default, X[:, 0])[0]) > 0.99
+    assert abs(spearmanr(shrunk, X[:, 0])[0]) < 0.3
+
+
 @given(st.integers(0, 10**6))
 def test_gsave_with_a_linear_kernel_is_save(seed):
     """With a small ridge the features are the whitened data, and the space is that of SAVE."""

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from inverse_kernel_labels import DATA, SEARCHING, points
+from inverse_kernel_labels import DATA, FORMS, SEARCHING, points
 from inverse_kernel_labels import METHODS as BY_EIGENVECTORS
 from tables import COMPARISON, Tables, claim, collect, comparison, main, timed
 
@@ -31,7 +31,6 @@ from dreval.methods import GPLVM
 FIGURES = {"digits": "Figure 4", "Guo": "Figure 7", "COIL-20": "Figure 8", "Fashion-MNIST": "Figure 9"}
 ROWS, SMALL = 400, 150
 METHODS = {**BY_EIGENVECTORS, "GPLVM": lambda d, _: GPLVM(d, max_iter=100, random_state=0), **SEARCHING}
-FORMS = ("IKD", "IKD by neighbors")
 PANEL_METHODS = ("PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by neighbors", "GPLVM", "tSNE", "UMAP")
 
 

@@ -25,6 +25,7 @@ import argparse
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from tables import COMPARISON, Tables, claim, collect, comparison, main, product, timed
 
@@ -51,6 +52,11 @@ METHODS = {
 }
 SEARCHING = ("tSNE", "UMAP", "GPLVM", "VAE")
 BY_EIGENVECTORS = tuple(name for name in METHODS if name not in SEARCHING)
+
+
+def authors_threshold(columns: int) -> float:
+    """Return the threshold s0 in the program of the authors (``ikd/core.py``); their text gives it no number."""
+    return float(np.clip(0.7 - 0.2 * np.log10(columns), 0.1, 0.3))
 
 
 @lru_cache(maxsize=1)

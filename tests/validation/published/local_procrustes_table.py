@@ -2,9 +2,10 @@
 
 ``python tests/validation/published/local_procrustes_table.py`` prints the least R_N and the least R_C over k = 6, 9,
 12, 15 and 18 neighbors, the same k in method and measure, and the printed ones (surfaces: mean of three samples); R
-before and after the refinement of Section 4.4 at k = 12, and how many of its rounds raised R. LLE and LTSA are scaled
-as in the paper (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated
-annealing.
+before and after the refinement of Section 4.4 at k = 12, and how many of its rounds raised R. The paper takes LLE and
+LTSA from the programs of their authors and does not state their scale; ours is inferred from those programs and from
+the printed R_N (covariance I; columns of length 1). PSA is aligned by spectral synchronization, not by simulated
+annealing; ``local_procrustes_figures.py`` has both for the cylinder.
 
 The paper does not state the sampling of the surfaces, the radius of the hemisphere, and radius and height of the
 cylinder (ours: 1, and 1 and 2). R_N of LLE and LTSA depends on the radius, and is not compared for these surfaces; R_N

@@ -12,7 +12,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from inverse_kernel_images import rows_of
-from inverse_kernel_labels import above_kernel_pca, best_of_kernels, length
+from inverse_kernel_kernels import SHAPES, alike, kernels_of, rows_against_gplvm, table_cells
+from inverse_kernel_labels import above_kernel_pca, best_of_kernels, length, shares
+from inverse_kernel_maps import authors_threshold
 
 import dreval
 from dreval.errors import ApproximationWarning
@@ -74,24 +76,28 @@ def test_kernel_pca_takes_the_best_kernel_and_ignores_failed_ones():
         ("d", "KPCA sigmoid"),
         ("d", "KPCA gaussian"),
         ("d", "IKD"),
+        ("d", "IKD, their threshold"),
         ("d", "IKD by neighbors"),
     ]
     index = pd.MultiIndex.from_tuples(names, names=["data", "method"])
     table = pd.DataFrame(
-        [[0.7, 0.5], [np.nan] * 2, [0.6, 0.8], [0.75, 0.7], [0.6, 0.7]], index=index, columns=["2,5", "2,10"]
+        [[0.7, 0.5], [np.nan] * 2, [0.6, 0.8], [0.75, 0.7], [0.8, 0.9], [0.6, 0.7]],
+        index=index,
+        columns=["2,5", "2,10"],
     )
     best = best_of_kernels(table)
 
     assert best.loc[("d", "KPCA")].tolist() == [0.7, 0.8]
-    assert [row[1] for row in above_kernel_pca("d", best)] == ["in part", "no"]
+    assert [row[1] for row in above_kernel_pca("d", best)] == ["in part", "yes", "no"]
 
 
 def test_ikd_separates_classes_better_on_all_some_or_no_data():
     """The row is yes, in part or no by comparison with the best rival; t-SNE does not count as a rival."""
     table = pd.DataFrame({"PCA": [0.1, 0.2], "KPCA cosine": [0.2, 0.1], "tSNE": [0.9, 0.9]}, index=["a", "b"])
-    tables = [rows_of(table.assign(**{"IKD": ikd, "IKD by neighbors": [0.3, 0.1]})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
+    same = {"IKD, their threshold": [0.1, 0.1], "IKD by neighbors": [0.3, 0.1]}
+    tables = [rows_of(table.assign(**{"IKD": ikd, **same})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
 
-    assert [[row[1] for row in rows] for rows in tables] == [["yes", "in part"], ["no", "in part"]]
+    assert [[row[1] for row in rows] for rows in tables] == [["yes", "no", "in part"], ["no", "no", "in part"]]
 
 
 def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
@@ -108,3 +114,45 @@ def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
     assert length(X) == pytest.approx(np.sqrt((X**2).sum() / 1500))
     assert [float(accuracy["KPCA", d]) for d in (5, 10)] == pytest.approx([0.708, 0.750], abs=0.01)
     assert [float(accuracy["IKD", d]) for d in (5, 10)] == pytest.approx([0.686, 0.719], abs=0.01)
+
+
+def test_threshold_of_the_authors():
+    """Their program has .3 up to 100 columns, .1 from 1000, and .7 - .2 log10(N) between."""
+    assert [authors_threshold(N) for N in (48, 64, 100, 1000, 16384)] == pytest.approx([0.3, 0.3, 0.3, 0.1, 0.1])
+    assert authors_threshold(784) == pytest.approx(0.7 - 0.2 * np.log10(784))
+
+
+@pytest.mark.slow
+def test_share_of_the_pairs_of_digits_above_the_thresholds():
+    """69 % of the pairs are above .4, which is ours, and 87 % above the authors' .3."""
+    table = shares(["digits"]).loc["digits"]
+    assert table.tolist() == pytest.approx([64, 0.695, 0.3, 0.872], abs=5e-4)
+
+
+def test_ikd_and_gplvm_are_compared_by_one_kernel_on_equal_draws():
+    """Every cell of GPLVM has one of IKD and of PCA with the same data, and IKD reads it by the same kernel."""
+    cells = pd.DataFrame(table_cells(small=False))
+    counts = cells[cells["read_as"] == "gaussian"].groupby(["shape", "kernel", "columns", "how"])["repeat"].nunique()
+    by_gplvm = counts.xs("GPLVM", level="how")
+    assert len(by_gplvm) == 3 * (3 + 3)
+    for how in ("low", "blocks"):
+        assert (counts.xs(how, level="how").loc[by_gplvm.index] == by_gplvm).all()
+    assert kernels_of("medium", "matern", "GPLVM") == ["gaussian"]
+    assert kernels_of("easy", "matern", "GPLVM") == []
+    assert [shape(np.random.default_rng(0)).shape for shape in SHAPES.values()] == [(100, 3)] * 3
+
+
+@pytest.mark.parametrize(
+    ("right", "wrong", "expected"),
+    [([0.9, 0.9, 0.9], 0.9, ["yes", "yes"]), ([0.9, 0.9, 0.1], 0.1, ["in part", "no"]), ([0.1] * 3, 0.1, ["no", "no"])],
+)
+def test_rules_of_figures_2_and_6(right, wrong, expected):
+    """Figure 2: yes if above both rivals in all cells, in part in more than half; Figure 6: yes in more than half."""
+    values = {("gaussian", shape): r2 for shape, r2 in zip(SHAPES, right, strict=True)} | {("matern", "medium"): wrong}
+    rows = [
+        {"kernel": kernel, "shape": shape, "columns": 500, "how": how, "read_as": "gaussian", "r2": r2}
+        for (kernel, shape), of_ikd in values.items()
+        for how, r2 in {"low": of_ikd, "blocks": of_ikd, "GPLVM": 0.5, "PCA": 0.4}.items()
+    ]
+    claims = rows_against_gplvm(alike(pd.DataFrame(rows)))
+    assert [row[1] for row in claims] == [expected[0]] * 2 + [expected[1]] * 2

@@ -6,7 +6,9 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
+from skeletons import ratios_of_single_maps
 
 import dreval
 from dreval.methods import LSDR
@@ -56,3 +58,11 @@ def test_cells_that_the_paper_could_not_fill(shared_data, name, rows):
     assert 0 < measure.parts["median"] <= float(measure) < 1
     assert np.isfinite(measure.parts["s_per_n"])
     assert 0 < float(dreval.trustability(X, LSDR(2, graph="gabriel"))) < 1
+
+
+def test_single_maps_count_as_equidistant_from_one_half_to_two():
+    """Two of four maps are; their quartiles are those of numpy."""
+    ratios = [0.4, 0.5, 2.0, 9.0]
+    row = ratios_of_single_maps(pd.DataFrame({"method": "UMAP", "ratio": ratios})).loc["UMAP"]
+    assert row["1/2 to 2"] == 0.5
+    assert row[["min", "25%", "50%", "75%", "max"]].tolist() == np.quantile(ratios, [0, 0.25, 0.5, 0.75, 1]).tolist()
