@@ -53,11 +53,12 @@ class ConformalIsomap(Method):
     eigenvalues_: npt.NDArray[Any]
     geodesics_: npt.NDArray[Any]
 class CostMapping(Method):
-    def __init__(self, n_components: int = ..., *, cost: str = ..., mapping: str = ..., cost_options: Mapping[str, Any] | None = ..., mapping_options: Mapping[str, Any] | None = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, cost: str = ..., mapping: str = ..., cost_options: Mapping[str, Any] | None = ..., mapping_options: Mapping[str, Any] | None = ..., y_weight: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     cost: str
     mapping: str
     cost_options: Mapping[str, Any] | None
     mapping_options: Mapping[str, Any] | None
+    y_weight: float
     init: Any
     n_init: int
     max_iter: int
@@ -66,7 +67,8 @@ class CostMapping(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def fit(self, X: Any, y: Any = ...) -> Self: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class DiffusionMaps(Method):
@@ -237,9 +239,10 @@ class LaplacianEigenmaps(Method):
     eigenvalues_: npt.NDArray[Any]
     bandwidth_: float
 class LinearTSNE(Method):
-    def __init__(self, n_components: int = ..., *, perplexity: float = ..., dof: float = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, perplexity: float = ..., dof: float = ..., n_affinities: int | None = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     perplexity: float
     dof: float
+    n_affinities: int | None
     n_init: int
     max_iter: int
     tol: float
@@ -249,7 +252,7 @@ class LinearTSNE(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class LLE(Method):
@@ -280,7 +283,7 @@ class LocallyLinearCoordination(Method):
     reg: float
     disconnected: str
     cost_: float
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class LSDR(Method):
@@ -354,12 +357,13 @@ class MVU(Method):
     violation_: float
     n_iter_: int
 class ParametricTSNE(Method):
-    def __init__(self, n_components: int = ..., *, hidden: int | Sequence[int] = ..., perplexity: float = ..., dof: float = ..., exaggeration: float = ..., exaggeration_iter: int = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, hidden: int | Sequence[int] = ..., perplexity: float = ..., dof: float = ..., exaggeration: float = ..., exaggeration_iter: int = ..., n_affinities: int | None = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     hidden: int | Sequence[int]
     perplexity: float
     dof: float
     exaggeration: float
     exaggeration_iter: int
+    n_affinities: int | None
     n_init: int
     max_iter: int
     tol: float
@@ -367,7 +371,7 @@ class ParametricTSNE(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class PCA(Method):

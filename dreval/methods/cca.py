@@ -122,7 +122,7 @@ class CCA(LinearScores):
         scores = super().transform(X)
         if y is None:
             return scores
-        columns = self._new_response(y, len(scores))
+        columns = self._response.columns_of(y, len(scores))
         return scores, (columns - self._response_mean) @ self._response_directions
 
 
