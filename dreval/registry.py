@@ -253,8 +253,9 @@ def list_analyses() -> list[str]:
     --------
     >>> import dreval
     >>> dreval.list_analyses()  # doctest: +NORMALIZE_WHITESPACE
-    ['graph_recall', 'intrinsic_dimension', 'local_distortion', 'out_of_sample', 'parallel_analysis',
-     'perplexity_curve', 'perturbation_score', 'representation_similarity', 'singularity_score', 'sweep']
+    ['column_importance', 'generalization_bound', 'graph_recall', 'intrinsic_dimension', 'local_distortion',
+     'out_of_sample', 'parallel_analysis', 'perplexity_curve', 'perturbation_score', 'representation_similarity',
+     'singularity_score', 'sweep']
     """
     return ANALYSES.names()
 

@@ -316,7 +316,7 @@ class LinearTSNE(MapMethod):
     The paper descends stochastically; here L-BFGS runs from several starts over parameters in which the columns are
     uncorrelated, so that units do not matter for the search. As printed, q has (1 + distance / nu) and nu = -1; the
     paper's own gradient belongs to the squared distance and nu = 1, which is t-SNE's, and taken here. Early
-    exaggeration is left out. The paper's affinities go over all other points, ``n_affinities=n - 1``; the default leaves
+    exaggeration is left out. The paper's affinities are those of all pairs, ``n_affinities=n - 1``; the default leaves
     out those that the perplexity makes small. The inverse is the paper's: the pseudo-inverse of A about the nearest
     fitted point.
 
