@@ -103,7 +103,11 @@ class FastICA(Method):
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class GPLVM(Method):
-    def __init__(self, n_components: int = ..., *, prior_scale: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., min_noise: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, kernel: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., prior_scale: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., min_noise: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    kernel: str
+    alpha: float
+    gamma: float
+    nu: float
     prior_scale: float
     init: Any
     n_init: int
@@ -175,16 +179,18 @@ class HessianLLE(Method):
     normalize: str
     eigenvalues_: npt.NDArray[Any]
 class IKD(Method):
-    def __init__(self, n_components: int = ..., *, kernel: str = ..., min_correlation: float = ..., n_neighbors: int | None = ..., solution: str = ..., variance: str = ..., reference: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, kernel: str = ..., min_correlation: float = ..., n_neighbors: int | None = ..., solution: str = ..., variance: str = ..., reference: str = ..., scale: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     kernel: str
     min_correlation: float
     n_neighbors: int | None
     solution: str
     variance: str
     reference: str
+    scale: str
     alpha: float
     gamma: float
     nu: float
+    length_scales_: npt.NDArray[Any]
     eigenvalues_: npt.NDArray[Any]
     correlations_: npt.NDArray[Any]
     squared_distances_: npt.NDArray[Any]
@@ -204,9 +210,14 @@ class KernelCCA(Method):
     bandwidth: float | None
     kappa: float
     correlations_: npt.NDArray[Any]
+    response_: npt.NDArray[Any]
     bandwidth_: float
+    response_bandwidth_: float
     def fit(self, X: Any, y: Any = ...) -> Self: ...
-    def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
+    @overload
+    def transform(self, X: Any, y: None = ...) -> npt.NDArray[np.float64]: ...
+    @overload
+    def transform(self, X: Any, y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 class KernelPCA(Method):
     def __init__(self, n_components: int = ..., *, kernel: str = ..., bandwidth: float | None = ..., degree: int = ..., offset: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     kernel: str
