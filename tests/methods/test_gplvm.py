@@ -56,10 +56,10 @@ KERNELS = {
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernels_are_those_of_scikit_learn(name):
     """Values to 1e-8, 1 on the diagonal; the slope is that of central differences in the squared distance."""
-    correlation, theirs = KERNELS[name]
+    correlation, reference = KERNELS[name]
     Z = np.random.default_rng(0).normal(size=(12, 2))
     squared = ((Z[:, None] - Z[None]) ** 2).sum(axis=2)
-    assert_allclose(correlation(squared)[0], theirs(Z), rtol=1e-8)
+    assert_allclose(correlation(squared)[0], reference(Z), rtol=1e-8)
     d = np.array([1e-3, 0.1, 1.0, 7.0])
     steps = (correlation(d + 1e-6 * d)[0] - correlation(d - 1e-6 * d)[0]) / (2e-6 * d)
     assert_allclose(correlation(d)[1], -2 * steps, rtol=1e-5)
@@ -77,13 +77,13 @@ def test_the_power_of_the_gamma_exponential_kernel_is_that_of_the_distance():
 @pytest.mark.parametrize("name", KERNELS)
 def test_the_objective_of_each_kernel_is_the_density(name):
     """Normal densities with the kernel of scikit-learn; the gradient is that of central differences."""
-    correlation, theirs = KERNELS[name]
+    correlation, reference = KERNELS[name]
     rng = np.random.default_rng(5)
     data, x = rng.normal(size=(8, 5)), np.r_[0.4, -0.7, rng.normal(size=16)]
 
     def dense(y):
         Z = y[2:].reshape(8, -1)
-        K = np.exp(y[0]) * theirs(Z) + np.exp(y[1]) * np.eye(8)
+        K = np.exp(y[0]) * reference(Z) + np.exp(y[1]) * np.eye(8)
         columns = sum(multivariate_normal(np.zeros(8), K).logpdf(column) for column in data.T)
         return -columns + (Z**2).sum() / (2 * 1.7**2)
 
@@ -101,8 +101,11 @@ def test_a_model_with_another_kernel_predicts_as_scikit_learn(name):
     X = np.linalg.cholesky(kernels[name](latent) + 1e-10 * np.eye(60)) @ rng.normal(size=(60, 80))
     X += 0.1 * rng.normal(size=X.shape)
     model, gaussian = (GPLVM(1, kernel=kernel, init=latent).fit(X) for kernel in (name, "gaussian"))
-    theirs = {"rational_quadratic": RationalQuadratic(1.0, 1.0, "fixed", "fixed"), "matern": Matern(1.0, "fixed", 1.5)}
-    kernel = ConstantKernel(model.signal_variance_, "fixed") * theirs[name]
+    reference = {
+        "rational_quadratic": RationalQuadratic(1.0, 1.0, "fixed", "fixed"),
+        "matern": Matern(1.0, "fixed", 1.5),
+    }
+    kernel = ConstantKernel(model.signal_variance_, "fixed") * reference[name]
     kernel += WhiteKernel(model.noise_variance_, "fixed")
     rows = model._scaled.to(X)
     process = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(model.embedding_, rows)
