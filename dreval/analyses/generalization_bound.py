@@ -26,8 +26,8 @@ from dreval.records.provenance import provenance
     question="How large can the reconstruction error of a linear map be on new data, given its error on these?",
     direction="lower is better; from 1 on, the error of the mean alone, the bound says nothing",
     caution="The bound holds for independent points of one distribution within the ball. It is an upper bound, not an "
-    "estimate: the error on new data is nearly always far below it; generalization_curve estimates it.",
-    cost="O(B (n r^2 + r^3)) time for B draws, r = min(n, p), O(n p) memory",
+    "estimate: the error on new data is nearly always far below it.",
+    cost="O(m (n r^2 + r^3)) time for m draws, r = min(n, p), O(n p) memory",
     reference="@hammer2010, Section 4. @bartlett2002, Theorem 8.",
 )
 def generalization_bound(
@@ -87,7 +87,7 @@ def generalization_bound(
     Warnings
     --------
     The bound holds for independent points of one distribution within the ball. It is an upper bound, not an estimate:
-    the error on new data is nearly always far below it; ``generalization_curve`` estimates it.
+    the error on new data is nearly always far below it.
 
     See Also
     --------
@@ -111,7 +111,7 @@ def generalization_bound(
     digits (n = 1797, p = 64), with pixels from 0 to 16 known (center 8, radius 64), it is 1.67, 1.39 and 1.42 at d = 2,
     10 and 30, and the sharper one 1.32, .82 and .59. The errors of new digits are .72, .26 and .04.
 
-    Cost: O(B (n r^2 + r^3)) time for B draws, r = min(n, p), O(n p) memory.
+    Cost: O(m (n r^2 + r^3)) time for m draws, r = min(n, p), O(n p) memory.
 
     References
     ----------
