@@ -11,6 +11,9 @@ kernels), Laplacian eigenmaps, Isomap, GPLVM and the variational autoencoder (VA
 in part if on any; set before the computation. Ours are 400 rows of each (all 437 cells), since GPLVM takes minutes on
 more. The table also has t-SNE and UMAP, which the paper puts above IKD. Settings are those of
 ``inverse_kernel_labels.py``; GPLVM and VAE are those of this package, and the paper states no settings of either.
+
+Results: no. VAE has a silhouette of .21, .24 and .04 on digits, cells and Fashion-MNIST, IKD by neighbors .28, .32 and
+-.02.
 """
 
 from __future__ import annotations
