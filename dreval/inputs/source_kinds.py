@@ -880,7 +880,7 @@ class MethodSource(Source):
     @property
     def supervised(self) -> bool:
         """Whether the method uses labels, with these parameters."""
-        return bool(self.method(**self.parameters).requires_y)
+        return bool(getattr(self.method(**self.parameters), "requires_y", self.card.supervised))
 
     @property
     def n_components(self) -> int | None:
