@@ -253,8 +253,8 @@ def list_analyses() -> list[str]:
     --------
     >>> import dreval
     >>> dreval.list_analyses()  # doctest: +NORMALIZE_WHITESPACE
-    ['column_importance', 'graph_recall', 'intrinsic_dimension', 'local_distortion', 'out_of_sample',
-     'parallel_analysis', 'perplexity_curve', 'perturbation_score', 'representation_similarity',
+    ['column_importance', 'generalization_bound', 'graph_recall', 'intrinsic_dimension', 'local_distortion',
+     'out_of_sample', 'parallel_analysis', 'perplexity_curve', 'perturbation_score', 'representation_similarity',
      'singularity_score', 'sweep']
     """
     return ANALYSES.names()

@@ -614,11 +614,11 @@ def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
 
 
 def _requires_labels(estimator: Any) -> bool:
-    """Check whether ``fit`` or ``fit_transform`` requires ``y``, or the card says supervised."""
+    """Check whether ``fit`` or ``fit_transform`` requires ``y``, or a method with a card says that it does."""
     if is_map(estimator):
         return False
-    if getattr(getattr(type(estimator), "card", None), "supervised", False):
-        return True
+    if hasattr(type(estimator), "card"):
+        return bool(getattr(estimator, "requires_y", getattr(estimator.card, "supervised", False)))
     parameters = [_parameters(getattr(estimator, name, None)).get("y") for name in ("fit", "fit_transform")]
     return any(parameter is not None and parameter.default is parameter.empty for parameter in parameters)
 

@@ -879,8 +879,8 @@ class MethodSource(Source):
 
     @property
     def supervised(self) -> bool:
-        """Whether the method uses labels."""
-        return bool(self.card.supervised)
+        """Whether the method uses labels, with these parameters."""
+        return bool(getattr(self.method(**self.parameters), "requires_y", self.card.supervised))
 
     @property
     def n_components(self) -> int | None:

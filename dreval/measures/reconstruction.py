@@ -90,6 +90,7 @@ def reconstruction_error(
     See Also
     --------
     energy_ratio : the variance that linear maps can hold.
+    generalization_bound : the bound of linear maps with its parts.
     latent_r2 : the same question for known latent variables, by an affine map.
 
     Notes
@@ -193,6 +194,15 @@ def linear_bound(X: FloatArray, d: int, confidence: float = 0.95) -> tuple[float
     total = float(squares.sum())
     train = float(squares[d:].sum()) / total
     width = float(np.max(np.einsum("ij,ij->i", centered, centered)))
-    complexity = 2.0 / math.sqrt(n) * min(1.0 + math.sqrt(d), math.sqrt(max(p - d, 0)))
-    deviation = math.sqrt(8.0 * math.log(2.0 / (1.0 - confidence)) / n)
+    _, complexity, deviation = bound_terms(squares, n, p, d, confidence)
     return train, train + (complexity + deviation) * width * n / total
+
+
+def bound_terms(squares: FloatArray, n: int, p: int, d: int, confidence: float) -> tuple[float, float, float]:
+    """Return the three terms of the bound of ``linear_bound`` in a ball of radius 1.
+
+    They are the least mean loss of the n points in p columns, from their squared singular values, the bound of the
+    complexity, and the deviation.
+    """
+    complexity = 2.0 / math.sqrt(n) * min(1.0 + math.sqrt(d), math.sqrt(max(p - d, 0)))
+    return float(squares[d:].sum()) / n, complexity, math.sqrt(8.0 * math.log(2.0 / (1.0 - confidence)) / n)

@@ -53,11 +53,12 @@ class ConformalIsomap(Method):
     eigenvalues_: npt.NDArray[Any]
     geodesics_: npt.NDArray[Any]
 class CostMapping(Method):
-    def __init__(self, n_components: int = ..., *, cost: str = ..., mapping: str = ..., cost_options: Mapping[str, Any] | None = ..., mapping_options: Mapping[str, Any] | None = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, cost: str = ..., mapping: str = ..., cost_options: Mapping[str, Any] | None = ..., mapping_options: Mapping[str, Any] | None = ..., y_weight: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     cost: str
     mapping: str
     cost_options: Mapping[str, Any] | None
     mapping_options: Mapping[str, Any] | None
+    y_weight: float
     init: Any
     n_init: int
     max_iter: int
@@ -66,7 +67,8 @@ class CostMapping(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def fit(self, X: Any, y: Any = ...) -> Self: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class DiffusionMaps(Method):
@@ -101,7 +103,11 @@ class FastICA(Method):
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class GPLVM(Method):
-    def __init__(self, n_components: int = ..., *, prior_scale: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., min_noise: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, kernel: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., prior_scale: float = ..., init: Any = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., min_noise: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    kernel: str
+    alpha: float
+    gamma: float
+    nu: float
     prior_scale: float
     init: Any
     n_init: int
@@ -174,16 +180,18 @@ class HessianLLE(Method):
     normalize: str
     eigenvalues_: npt.NDArray[Any]
 class IKD(Method):
-    def __init__(self, n_components: int = ..., *, kernel: str = ..., min_correlation: float = ..., n_neighbors: int | None = ..., solution: str = ..., variance: str = ..., reference: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, kernel: str = ..., min_correlation: float = ..., n_neighbors: int | None = ..., solution: str = ..., variance: str = ..., reference: str = ..., scale: str = ..., alpha: float = ..., gamma: float = ..., nu: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     kernel: str
     min_correlation: float
     n_neighbors: int | None
     solution: str
     variance: str
     reference: str
+    scale: str
     alpha: float
     gamma: float
     nu: float
+    length_scales_: npt.NDArray[Any]
     eigenvalues_: npt.NDArray[Any]
     correlations_: npt.NDArray[Any]
     squared_distances_: npt.NDArray[Any]
@@ -203,9 +211,14 @@ class KernelCCA(Method):
     bandwidth: float | None
     kappa: float
     correlations_: npt.NDArray[Any]
+    response_: npt.NDArray[Any]
     bandwidth_: float
+    response_bandwidth_: float
     def fit(self, X: Any, y: Any = ...) -> Self: ...
-    def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
+    @overload
+    def transform(self, X: Any, y: None = ...) -> npt.NDArray[np.float64]: ...
+    @overload
+    def transform(self, X: Any, y: Any) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.float64]]: ...
 class KernelPCA(Method):
     def __init__(self, n_components: int = ..., *, kernel: str = ..., bandwidth: float | None = ..., degree: int = ..., offset: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     kernel: str
@@ -238,9 +251,10 @@ class LaplacianEigenmaps(Method):
     eigenvalues_: npt.NDArray[Any]
     bandwidth_: float
 class LinearTSNE(Method):
-    def __init__(self, n_components: int = ..., *, perplexity: float = ..., dof: float = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, perplexity: float = ..., dof: float = ..., n_affinities: int | None = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     perplexity: float
     dof: float
+    n_affinities: int | None
     n_init: int
     max_iter: int
     tol: float
@@ -250,7 +264,7 @@ class LinearTSNE(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class LLE(Method):
@@ -281,7 +295,7 @@ class LocallyLinearCoordination(Method):
     reg: float
     disconnected: str
     cost_: float
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class LSDR(Method):
@@ -355,12 +369,13 @@ class MVU(Method):
     violation_: float
     n_iter_: int
 class ParametricTSNE(Method):
-    def __init__(self, n_components: int = ..., *, hidden: int | Sequence[int] = ..., perplexity: float = ..., dof: float = ..., exaggeration: float = ..., exaggeration_iter: int = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
+    def __init__(self, n_components: int = ..., *, hidden: int | Sequence[int] = ..., perplexity: float = ..., dof: float = ..., exaggeration: float = ..., exaggeration_iter: int = ..., n_affinities: int | None = ..., n_init: int = ..., max_iter: int = ..., tol: float = ..., random_state: int | np.random.Generator | None = ...) -> None: ...
     hidden: int | Sequence[int]
     perplexity: float
     dof: float
     exaggeration: float
     exaggeration_iter: int
+    n_affinities: int | None
     n_init: int
     max_iter: int
     tol: float
@@ -368,7 +383,7 @@ class ParametricTSNE(Method):
     runs_: npt.NDArray[Any]
     n_iter_: int
     converged_: bool
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = ...) -> pd.DataFrame: ...
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = ..., n_replicates: int = ...) -> pd.DataFrame: ...
     def inverse_transform(self, Y: Any) -> npt.NDArray[np.float64]: ...
     def transform(self, X: Any) -> npt.NDArray[np.float64]: ...
 class PCA(Method):

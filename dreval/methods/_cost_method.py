@@ -122,6 +122,10 @@ class CostMethod(Method):
     def _mapping_options(self) -> dict[str, Any]:
         return {}
 
+    def _characteristics(self, Z: FloatArray, y: Any = None) -> FloatArray:
+        """Return the rows (n, q) that the cost compares with the embedding: the data, or data with y."""
+        return Z
+
     def _make_cost(self, Z: FloatArray) -> Cost:
         cost: type[Cost] = COSTS[check_one_of(self.cost, COSTS, "cost", aliases=True)]
         return cost.of(Z, self._unit, self._cost_options())
@@ -136,7 +140,7 @@ class CostMethod(Method):
         self._center = X.mean(axis=0)
         self._unit = power_of_two(X - self._center)
         Z = self._normal(X)
-        energy = self._make_cost(Z)
+        energy = self._make_cost(self._characteristics(Z))
         self._out = 1.0 / self._unit if energy.card.scale == "follows" else 1.0
         # with many parameters and a cheap mapping, threads would wait for each other in the sums of the search
         with one_blas_thread() if self.mapping == "free_points" else few_blas_threads(len(Z)):
@@ -220,7 +224,7 @@ class MapMethod(CostMethod):
             hint = 'Choose mapping="linear" or another explicit one, or use kernel_transform.'
             raise InputError("mapping", "must be a function of the data", repr(self.mapping), hint)
 
-    def generalization_curve(self, X: Any, sizes: Any, *, n_replicates: int = 5) -> pd.DataFrame:
+    def generalization_curve(self, X: Any, sizes: Any, *, y: Any = None, n_replicates: int = 5) -> pd.DataFrame:
         r"""Compute the errors of the map on fitted and on other points, by the number of fitted points.
 
         For each size m and repeat, m rows are drawn, a copy of the method is fitted to them, and the other rows are
@@ -234,6 +238,8 @@ class MapMethod(CostMethod):
             Data.
         sizes : int or list of int
             Numbers m of rows to fit, 4 to n - 4.
+        y : array (n,) or (n, q), optional
+            Auxiliary information, where ``fit`` uses it. Other rows are mapped without theirs; their cost includes it.
         n_replicates : int
             Draws for each size.
 
@@ -251,17 +257,21 @@ class MapMethod(CostMethod):
         requested = np.atleast_1d(np.asarray(sizes)).tolist()
         train_sizes = [check_int(m, "sizes", low=4, high=len(points) - 4) for m in requested]
         count = check_int(n_replicates, "n_replicates", low=1)
-        rows = [self._held_out(points, m, repeat, root) for m in train_sizes for repeat in range(count)]
+        response = np.asarray(y) if self.requires_y and y is not None else None
+        if response is not None:
+            check_rows(len(response), len(points), "y")
+        rows = [self._held_out(points, response, m, repeat, root) for m in train_sizes for repeat in range(count)]
         return pd.DataFrame(rows)
 
-    def _held_out(self, X: FloatArray, m: int, repeat: int, root: int) -> dict[str, float]:
+    def _held_out(self, X: FloatArray, y: Any, m: int, repeat: int, root: int) -> dict[str, float]:
         order = stream(root, "generalization", m, repeat).permutation(len(X))
         train, test = X[order[:m]], X[order[m:]]
-        copy = type(self)(**{**self.get_params(), "random_state": root}).fit(train)
+        y_train, y_test = (None, None) if y is None else (y[order[:m]], y[order[m:]])
+        copy = type(self)(**{**self.get_params(), "random_state": root}).fit(train, y_train)
         copy._check_explicit()
         images = copy.transform(test)
         neighbors = nearest(copy.embedding_, 1)[0][:, 0]
-        cost = copy._make_cost(copy._normal(test))
+        cost = copy._make_cost(copy._characteristics(copy._normal(test), y_test))
         return {
             "n_train": m,
             "repeat": repeat,

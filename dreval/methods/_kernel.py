@@ -74,11 +74,24 @@ class KernelScores(SupervisedMethod, KernelMethod):
     """A supervised method whose coordinates are functions in the space of a kernel, set by ``_set_functions``."""
 
     _coefficients: FloatArray
+    _response_bandwidth: float | None
 
     def _response_gram(self) -> FloatArray:
         """Return H K H of the response: Gaussian kernel with the median rule for numbers, delta kernel for classes."""
         codes = self._response.codes
-        return center(gram_matrix(self._response.columns if codes is None else codes.astype(str), "y").matrix)
+        gram = gram_matrix(self._response.columns if codes is None else codes.astype(str), "y")
+        self._response_bandwidth = gram.bandwidth
+        self._response_means = gram.matrix.mean(axis=0)
+        return center(gram.matrix)
+
+    def _response_rows(self, y: Any, m: int) -> FloatArray:
+        """Return rows (m, n) of the centered kernel of the response, for a response of new rows."""
+        columns = self._response.columns_of(y, m)
+        if self._response.codes is None:
+            rows = cross_gram(columns, self._response.columns, "gaussian", self._response_bandwidth)
+        else:
+            rows = columns @ self._response.columns.T  # of indicators: 1 for equal classes
+        return rows - rows.mean(axis=1, keepdims=True) - self._response_means + self._response_means.mean()
 
     def _set_functions(self, values: FloatArray, coefficients: FloatArray) -> None:
         """Set embedding and coefficients from values (n, q) and coefficients (n, q); columns beyond q are 0."""

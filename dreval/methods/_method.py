@@ -129,6 +129,11 @@ class Method:
         if "transform" in vars(cls):
             cls.transform = _with_container(vars(cls)["transform"])  # type: ignore[attr-defined]
 
+    @property
+    def requires_y(self) -> bool:
+        """Whether ``fit`` requires y: the method is supervised, or its parameters make it so."""
+        return self.card.supervised
+
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """Return the parameters by name."""
         return {
@@ -237,7 +242,7 @@ class Method:
     def _check_fitted(self) -> None:
         """Raise an error if the method is not fitted."""
         if not hasattr(self, "n_features_in_"):
-            name, fit = type(self).__name__, f"fit(X{', y' if self.card.supervised else ''})"
+            name, fit = type(self).__name__, f"fit(X{', y' if self.requires_y else ''})"
             raise not_fitted(name, "must be fitted first", "a method without a fit", f"Call {name}(...).{fit} before.")
 
     def _new_points(self, X: Any) -> FloatArray:
@@ -281,7 +286,7 @@ class Method:
         )
         return Tags(
             estimator_type=None,
-            target_tags=TargetTags(required=self.card.supervised),
+            target_tags=TargetTags(required=self.requires_y),
             transformer_tags=TransformerTags() if self.card.out_of_sample else None,
             input_tags=InputTags(pairwise=distances or values, positive_only=distances),
             non_deterministic=not self.card.deterministic,

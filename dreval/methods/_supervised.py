@@ -28,6 +28,22 @@ class Response(NamedTuple):
     codes: Any
     classes: Any = None
 
+    def columns_of(self, y: Any, n: int) -> FloatArray:
+        """Return columns (n, q) of a response of new rows, of the kind that was fitted."""
+        if self.classes is None:
+            columns = check_points(y, "y", min_rows=1)
+            check_rows(len(columns), n, "y")
+            if columns.shape[1] != (q := self.columns.shape[1]):
+                received, hint = f"{columns.shape[1]} columns", "Pass the same columns in the same order."
+                raise InputError("y", f"must have the {q} columns of the y that was fitted", received, hint)
+            return columns
+        codes, classes = check_classes(y, n, "y")
+        if len(unknown := [name for name in classes.tolist() if name not in set(self.classes.tolist())]):
+            examples = ", ".join(map(repr, self.classes.tolist()[:6]))
+            received = f"the class {unknown[0]!r}"
+            raise InputError("y", "must hold only classes of the fit", received, f"Known: {examples}.")
+        return np.asarray(classes[codes][:, None] == self.classes, np.float64)
+
 
 class Whitened(NamedTuple):
     """Centered data U S V' of rank r: ``left`` U (n, r), ``sizes`` S (r,), ``axes`` V (p, r), and the ``mean`` (p,)."""
@@ -53,28 +69,11 @@ class SupervisedMethod(Method):
         ``y`` holds numbers, (n,) or (n, q), or classes (n,): text, booleans or integers. Pass integers that are numbers
         as floats, ``y.astype(float)``.
         """
-        self._response = _response(y, len(as_rows(X)), type(self).__name__)
+        self._response = response_of(y, len(as_rows(X)), type(self).__name__)
         return super().fit(X, y)
 
-    def _new_response(self, y: Any, n: int) -> FloatArray:
-        """Return columns (n, q) of a response of new rows, of the kind that was fitted."""
-        if self._response.classes is None:
-            columns = check_points(y, "y", min_rows=1)
-            check_rows(len(columns), n, "y")
-            if columns.shape[1] != (q := self._response.columns.shape[1]):
-                received, hint = f"{columns.shape[1]} columns", "Pass the same columns in the same order."
-                raise InputError("y", f"must have the {q} columns of the y that was fitted", received, hint)
-            return columns
-        codes, classes = check_classes(y, n, "y")
-        fitted = self._response.classes
-        if len(unknown := [name for name in classes.tolist() if name not in set(fitted.tolist())]):
-            examples = ", ".join(map(repr, fitted.tolist()[:6]))
-            received = f"the class {unknown[0]!r}"
-            raise InputError("y", "must hold only classes of the fit", received, f"Known: {examples}.")
-        return np.asarray(classes[codes][:, None] == fitted, np.float64)
 
-
-def _response(y: Any, n: int, method: str) -> Response:
+def response_of(y: Any, n: int, method: str) -> Response:
     """Return the response in normal form, or raise an error."""
     if y is None:
         received = f"None: {method} requires y to be passed, but the target y is None"

@@ -122,7 +122,7 @@ class CCA(LinearScores):
         scores = super().transform(X)
         if y is None:
             return scores
-        columns = self._new_response(y, len(scores))
+        columns = self._response.columns_of(y, len(scores))
         return scores, (columns - self._response_mean) @ self._response_directions
 
 
@@ -142,7 +142,8 @@ class KernelCCA(KernelScores):
 
     With centered kernel matrices :math:`G = U\,\mathrm{diag}(w)\,U'` of both sets and :math:`k = n\kappa/2` the
     regularized correlations are the singular values of :math:`F_x' F_y`, :math:`F = U\,\mathrm{diag}(w / (w + k))`. A
-    left singular vector v gives the function with coefficients :math:`a = U\,\mathrm{diag}(1 / (w + k))\,v`.
+    left singular vector v gives the function with coefficients :math:`a = U\,\mathrm{diag}(1 / (w + k))\,v`, a right
+    one the function g of y in the same way.
 
     Parameters
     ----------
@@ -161,8 +162,12 @@ class KernelCCA(KernelScores):
         positive. Columns beyond the rank of the kernel matrices are 0.
     correlations_ : ndarray (d,)
         Regularized correlations, descending, in [0, 1].
+    response_ : ndarray (n, d)
+        Values of the functions g of y, mean 0 and variance 1, positively correlated with those of X.
     bandwidth_ : float or None
         Length-scale as used.
+    response_bandwidth_ : float or None
+        Length-scale of the kernel of y; None for classes.
 
     Raises
     ------
@@ -185,6 +190,8 @@ class KernelCCA(KernelScores):
     %(cost)s
 
     The response has a Gaussian kernel with the median rule, classes the delta kernel. Correlations are biased upward.
+    ``transform(X, y)`` returns the functions of both, as ``cca`` does. The correlation of ``embedding_`` and
+    ``response_`` is not the regularized one: it is that of the functions without penalty on their size, and larger.
     The time is that of two eigendecompositions of (n, n) matrices.
 
     References
@@ -211,7 +218,29 @@ class KernelCCA(KernelScores):
         d, ridge = self.n_components, len(X) * check_positive(self.kappa, "kappa") / 2
         w, U = positive_spectrum(self._centered_gram(X))
         wy, Uy = positive_spectrum(self._response_gram())
-        left, values, _ = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
+        self.response_bandwidth_ = self._response_bandwidth
+        left, values, right = np.linalg.svd((U * (w / (w + ridge))).T @ (Uy * (wy / (wy + ridge))), full_matrices=False)
         self.correlations_ = np.zeros(d)
         self.correlations_[: len(values)] = values[:d]
         self._set_functions((U * (w / (w + ridge))) @ left[:, :d], (U / (w + ridge)) @ left[:, :d])
+        of_y, coefficients = (Uy * (wy / (wy + ridge))) @ right[:d].T, (Uy / (wy + ridge)) @ right[:d].T
+        lengths = np.linalg.norm(of_y, axis=0)
+        factors = np.divide(np.sqrt(len(X)), lengths, out=np.zeros_like(lengths), where=lengths > 0)
+        factors *= np.where(np.einsum("ij,ij->j", self.embedding_[:, : len(lengths)], of_y) < 0, -1.0, 1.0)
+        padding = ((0, 0), (0, d - len(lengths)))
+        self.response_, self._response_coefficients = (np.pad(part * factors, padding) for part in (of_y, coefficients))
+
+    @overload
+    def transform(self, X: Any, y: None = None) -> FloatArray: ...
+    @overload
+    def transform(self, X: Any, y: Any) -> tuple[FloatArray, FloatArray]: ...
+    def transform(self, X: Any, y: Any = None) -> FloatArray | tuple[FloatArray, FloatArray]:
+        """Return values (m, d) of the functions of X at new rows (m, p); O(m n (p + d)) time.
+
+        With ``y`` (m, q) or (m,), of the kind that was fitted, return a pair: also the values (m, d) of the functions
+        of ``y``.
+        """
+        scores = super().transform(X)
+        if y is None:
+            return scores
+        return scores, self._response_rows(y, len(scores)) @ self._response_coefficients

@@ -12,12 +12,13 @@ from dreval._parallel import few_blas_threads
 from dreval._random import root_seed, stream
 from dreval.errors import ApproximationWarning, warn
 from dreval.geometry.distances import pairwise_squared
-from dreval.geometry.kernels import radial_values
 from dreval.methods._cost_method import check_start
 from dreval.methods._latent import Scaled, principal_scores
 from dreval.methods._method import FloatArray, Method, fix_signs, method
+from dreval.methods.ikd import INVERSE_KERNELS, Correlation
 from dreval.records.notes import note
 
+GAUSSIAN = Correlation()
 START_LOG_VARIANCES = (0.0, np.log(0.1))  # logarithms of signal and noise variance, for data in units of variance 1
 MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
 
@@ -36,8 +37,8 @@ MAX_LOG_VARIANCE = 7.0  # bound of the size of both logarithms
 class GPLVM(Method):
     r"""GPLVM: every column is a draw of one Gaussian process on the latent places, which maximize the likelihood.
 
-    With the centered data X (n, p) and the kernel :math:`K_{ij} = v \exp(-|z_i - z_j|^2 / 2) + s^2 [i = j]` the places
-    Z and the variances v and :math:`s^2` minimize
+    With the centered data X (n, p) and the kernel :math:`K_{ij} = v f(|z_i - z_j|^2) + s^2 [i = j]`, by default
+    :math:`f(d) = \exp(-d / 2)`, the places Z and the variances v and :math:`s^2` minimize
 
     .. math:: \tfrac p2 \log |K| + \tfrac12 \mathrm{tr}(K^{-1} X X') + \tfrac{np}2 \log 2\pi
         + \tfrac1{2 b^2} \sum_i |z_i|^2,
@@ -50,6 +51,15 @@ class GPLVM(Method):
     ----------
     n_components : int
         Number d of latent variables, at most min(n - 1, p).
+    kernel : {"gaussian", "rational_quadratic", "gamma_exponential", "matern"}
+        Correlation f as a function of the squared distance d, as in ``ikd``: exp(-d / 2); (1 + d / (2 alpha))^-alpha;
+        exp(-d^(gamma / 2)); Matern of order nu, fast for 0.5, 1.5 and 2.5.
+    alpha : float
+        Shape of the rational quadratic kernel, at least 0.05.
+    gamma : float
+        Power of the gamma-exponential kernel, 0.05 to 2.
+    nu : float
+        Order of the Matern kernel, 0.05 to 50.
     prior_scale : float
         Standard deviation b of the prior of the places, in length scales; at least 1e-3.
     init : "pca" or array (n, d)
@@ -108,6 +118,10 @@ class GPLVM(Method):
     points with 500 sine waves the search ends at -9708 from the principal components, with R^2 = .37 of the latent
     variable, and at -14303 from inverse kernel decomposition, with R^2 = .9998, as it does from the true places.
 
+    Kernels of rough processes (powers below 2, orders of at most 1) have a cusp where places coincide: the objective
+    has no gradient there, and the search may end early. Objectives of different kernels are likelihoods of the same
+    data, and can be compared.
+
     A step costs a factorization of an n x n matrix: a few hundred points take seconds, 2000 points take minutes. One
     factor scales all columns, so that the unit of the data does not matter. Moved or turned data and rows in another
     order give the same objective, but rounding may lead the search to another of its minima.
@@ -130,6 +144,10 @@ class GPLVM(Method):
 
     n_components: int = 2
     _: KW_ONLY
+    kernel: str = "gaussian"
+    alpha: float = 1.0
+    gamma: float = 1.0
+    nu: float = 1.5
     prior_scale: float = 3.0
     init: Any = "pca"
     n_init: int = 1
@@ -143,6 +161,8 @@ class GPLVM(Method):
         check_float(self.tol, "tol", low=0.0)
         check_float(self.prior_scale, "prior_scale", low=1e-3)
         check_float(self.min_noise, "min_noise", low=1e-8, high=1.0)
+        kernel = check_one_of(self.kernel, INVERSE_KERNELS, "kernel", aliases=True)
+        self._correlation = Correlation(kernel, self.alpha, self.gamma, self.nu)
         self._scaled = Scaled.of(X)
         data = self._scaled.to(X)
         places = self._first_places(data)
@@ -160,7 +180,7 @@ class GPLVM(Method):
         self.embedding_ = fix_signs(Z @ np.linalg.svd(Z, full_matrices=False)[2].T)
         prior = np.sum(Z**2) / (2.0 * self.prior_scale**2)
         self.log_likelihood_ = float(prior - self.objective_ - n * p * np.log(self._scaled.unit))
-        K = self._kernel(self.embedding_) + self.noise_variance_ * np.eye(n)
+        K = self._kernel(self.embedding_)[0] + self.noise_variance_ * np.eye(n)
         self._inverse = np.linalg.inv(K)
         self._data, self._means = data, np.linalg.solve(K, data)
 
@@ -184,16 +204,17 @@ class GPLVM(Method):
         return minimize(
             objective,
             np.r_[START_LOG_VARIANCES, places.ravel()],
-            (data @ data.T, data.shape[1], self.prior_scale),
+            (data @ data.T, data.shape[1], self.prior_scale, self._correlation),
             jac=True,
             method="L-BFGS-B",
             bounds=bounds,
             options={"maxiter": self.max_iter, "maxfun": 3 * self.max_iter, "ftol": self.tol, "gtol": 1e-8},
         )
 
-    def _kernel(self, Z: FloatArray) -> FloatArray:
-        """Return kernel values (m, n) between places and the fitted ones, without noise."""
-        return self.signal_variance_ * radial_values(pairwise_squared(Z, self.embedding_), "gaussian", 1.0)
+    def _kernel(self, Z: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return kernel values (m, n) between places and the fitted ones, without noise, and -2 times their slopes."""
+        f, slope = self._correlation(pairwise_squared(Z, self.embedding_))
+        return self.signal_variance_ * f, self.signal_variance_ * slope
 
     def transform(self, X: Any) -> FloatArray:
         """Return the most probable places (m, d) of new rows (m, p), each by a search; O(n (n + p)) time a step."""
@@ -211,7 +232,7 @@ class GPLVM(Method):
 
     def _negative_log_density(self, z: FloatArray, row: FloatArray) -> tuple[float, FloatArray]:
         """Return the negative log of the predictive density of a row at z times the prior, and its gradient (d,)."""
-        k = self._kernel(z[None])[0]
+        k, slope = (values[0] for values in self._kernel(z[None]))
         weights = self._inverse @ k
         miss = row - k @ self._means
         variance = self.signal_variance_ + self.noise_variance_ - k @ weights
@@ -219,16 +240,18 @@ class GPLVM(Method):
         value = 0.5 * (miss @ miss / variance + len(row) * np.log(2.0 * np.pi * variance) + z @ prior)
         in_variance = 0.5 * (len(row) / variance - miss @ miss / variance**2)
         in_k = -self._means @ miss / variance - 2.0 * in_variance * weights
-        pull = in_k * k
+        pull = in_k * slope
         return float(value), prior - pull.sum() * z + pull @ self.embedding_
 
     def inverse_transform(self, Y: Any) -> FloatArray:
         """Return predictive means (m, p) at places Y (m, d); far from all fitted places they are the column means."""
         places = self._scores(Y)
-        return self._scaled.back(self._kernel(places) @ self._means)
+        return self._scaled.back(self._kernel(places)[0] @ self._means)
 
 
-def objective(x: FloatArray, moments: FloatArray, p: int, prior_scale: float) -> tuple[float, FloatArray]:
+def objective(
+    x: FloatArray, moments: FloatArray, p: int, prior_scale: float, correlation: Correlation = GAUSSIAN
+) -> tuple[float, FloatArray]:
     """Return the negative log-likelihood of p columns with inner products ``moments`` (n, n), plus the prior.
 
     ``x`` holds the logarithms of v and s^2, and the places (n, d) row by row; the gradient has its shape.
@@ -238,7 +261,8 @@ def objective(x: FloatArray, moments: FloatArray, p: int, prior_scale: float) ->
     n = len(moments)
     v, noise = np.exp(x[:2])
     Z = x[2:].reshape(n, -1)
-    signal = v * radial_values(pairwise_squared(Z), "gaussian", 1.0)
+    f, slope = correlation(pairwise_squared(Z))
+    signal = v * f
     factor = cho_factor(signal + noise * np.eye(n), lower=True, overwrite_a=True)
     inverse = cho_solve(factor, np.eye(n))
     solved = inverse @ moments
@@ -247,6 +271,7 @@ def objective(x: FloatArray, moments: FloatArray, p: int, prior_scale: float) ->
     value = 0.5 * (p * log_determinant + np.trace(solved) + n * p * np.log(2.0 * np.pi) + np.sum(prior * Z))
     in_kernel = 0.5 * (p * inverse - solved @ inverse)
     weighted = in_kernel * signal
-    pulls = weighted + weighted.T
+    steep = v * in_kernel * slope
+    pulls = steep + steep.T
     in_places = prior + pulls @ Z - pulls.sum(axis=1)[:, None] * Z
     return float(value), np.r_[weighted.sum(), noise * np.trace(in_kernel), in_places.ravel()]

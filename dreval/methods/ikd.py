@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import KW_ONLY
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,58 @@ def inverse_kernel(kernel: str, alpha: float, gamma: float, nu: float) -> Callab
     if kernel == "matern":
         return lambda rho: _inverse_matern(rho, order)
     return lambda rho: -2.0 * np.log(rho)
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """A kernel of Li and Wu, Table 1, with variance 1: squared distances d to f(d) and to -2 f'(d), f of the Gaussian.
+
+    The slope is infinite at d = 0 for powers below 2 and orders of at most 1: it is set to 0 there, because equal
+    places have no direction. The Matern kernel is in closed form for the orders 1/2, 3/2 and 5/2.
+    """
+
+    kernel: str = "gaussian"
+    alpha: float = 1.0
+    gamma: float = 1.0
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        for name, high in (("alpha", None), ("gamma", 2.0), ("nu", 50.0)):
+            _check_shape(getattr(self, name), name, high)
+
+    def __call__(self, d: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Return both for each squared distance."""
+        with np.errstate(under="ignore"):
+            if self.kernel == "rational_quadratic":
+                base = 1.0 + d / (2.0 * self.alpha)
+                f = base**-self.alpha
+                return f, f / base
+            if self.kernel == "gamma_exponential":
+                f = np.exp(-(d ** (self.gamma / 2.0)))
+                return f, self.gamma * f * np.power(d, self.gamma / 2.0 - 1.0, out=np.zeros_like(d), where=d > 0)
+            if self.kernel == "matern":
+                return _matern_and_slope(d, self.nu)
+            f = np.exp(-0.5 * d)
+            return f, f
+
+
+def _matern_and_slope(d: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]:
+    """Return the Matern correlation and -2 times its derivative, by Bessel functions where there is no closed form."""
+    from scipy.special import kve
+
+    t = np.sqrt(2.0 * nu * d)
+    decay = np.exp(-t)
+    if nu == 0.5:
+        return decay, np.divide(decay, t, out=np.zeros_like(t), where=t > 0)
+    if nu == 1.5:
+        return (1.0 + t) * decay, 3.0 * decay
+    if nu == 2.5:
+        return (1.0 + t + t**2 / 3.0) * decay, 5.0 / 3.0 * (1.0 + t) * decay
+    f, slope = np.ones_like(d), np.full_like(d, nu / (nu - 1.0) if nu > 1.0 else 0.0)
+    apart = d > 0
+    f[apart] = matern(d[apart], nu)
+    slope[apart] = f[apart] * 2.0 * nu / t[apart] * kve(nu - 1.0, t[apart]) / kve(nu, t[apart])
+    return f, slope
 
 
 def _check_shape(value: float, argument: str, high: float | None) -> float:
@@ -139,6 +191,7 @@ def _maximal_clique(joined: BoolArray, seed: int, placed: BoolArray, n_placed: i
 SOLUTIONS = ("blockwise", "geodesic", "max_product")
 VARIANCES = ("each", "mean")
 REFERENCES = ("mean", "point")
+SCALES = ("length", "variance")
 CHUNK_VALUES = 50_000  # evaluated at a time; Bessel functions take about 10 microseconds for each value
 DEFAULT_SQUARED = 1.0  # squared distance, in length scales, if no two points are correlated
 
@@ -195,6 +248,9 @@ class IKD(Method):
     reference : {"point", "mean"}
         Origin of the coordinates: the point r, whose distances have the largest weight, or the mean of all points
         (classical scaling of d).
+    scale : {"length", "variance"}
+        Unit of the coordinates: one length scale for all, that of the kernel; or for each coordinate its own,
+        ``length_scales_``, so that each has variance 1 (automatic relevance determination, ARD).
     alpha : float
         Shape of the rational quadratic kernel, at least 0.05.
     gamma : float
@@ -207,7 +263,11 @@ class IKD(Method):
     ----------
     embedding_ : ndarray (n, d)
         Coordinates in units of the length scale of the kernel. The reference lies at 0; in each column the entry of
-        largest size is positive.
+        largest size is positive. With ``scale="variance"`` the mean lies at 0, and the axes are the principal ones.
+    length_scales_ : ndarray (d,)
+        Length scales :math:`l_m` of the kernel with ARD, :math:`d_{ij} = \sum_m (z_{im} - z_{jm})^2 / l_m^2`, for
+        latent variables of variance 1 along the principal axes of the coordinates, ascending: a variable with a large
+        one changes the data little. Infinite for a coordinate of constant value.
     eigenvalues_ : ndarray (d,)
         The d largest eigenvalues of g, descending; they may be negative. Empty for "blockwise".
     correlations_ : ndarray (n, n)
@@ -268,6 +328,10 @@ class IKD(Method):
 
     The blockwise solution embeds up to n cliques, each in O(m^3) time for its m points.
 
+    With a length scale for each latent variable (Section 2.3 of the paper) the correlations determine
+    :math:`z_{im} / l_m` only, up to a rotation. ``length_scales_`` are therefore those of variables that are
+    uncorrelated and have variance 1; variables with equal length scales cannot be separated from their rotations.
+
     References
     ----------
     %(reference)s
@@ -289,6 +353,7 @@ class IKD(Method):
     solution: str = "geodesic"
     variance: str = "each"
     reference: str = "point"
+    scale: str = "length"
     alpha: float = 1.0
     gamma: float = 1.0
     nu: float = 1.5
@@ -299,6 +364,7 @@ class IKD(Method):
         solution = check_one_of(self.solution, SOLUTIONS, "solution", aliases=True)
         variance = check_one_of(self.variance, VARIANCES, "variance", aliases=True)
         check_one_of(self.reference, REFERENCES, "reference", aliases=True)
+        check_one_of(self.scale, SCALES, "scale", aliases=True)
         if self.n_neighbors is not None:
             check_k(check_int(self.n_neighbors, "n_neighbors", low=1), len(X))
         if check_float(self.min_correlation, "min_correlation", low=0.0, high=1.0) == 1.0:
@@ -318,6 +384,7 @@ class IKD(Method):
         self.cliques_: tuple[IntArray, ...] = ()
         if solution == "blockwise":
             self._fit_blockwise(above_threshold)
+            self._set_length_scales()
             return
         squared[~above_threshold] = self._path_distances(above_threshold, inverse)[~above_threshold]
         missing = ~np.isfinite(squared)
@@ -328,6 +395,18 @@ class IKD(Method):
             warn(ApproximationWarning(note("ikd.unjoined", **pairs, largest=float(np.sqrt(largest)))))
         self.reference_point_ = self._reference(squared)
         self.embedding_, self.eigenvalues_ = _coordinates_of_squared(squared, self.reference_point_, self.n_components)
+        self._set_length_scales()
+
+    def _set_length_scales(self) -> None:
+        """Set the length scales of variables of variance 1, and the coordinates in their units if requested."""
+        centered = self.embedding_ - self.embedding_.mean(axis=0)
+        _, sizes, axes = np.linalg.svd(centered, full_matrices=False)
+        deviations = np.pad(sizes, (0, self.n_components - len(sizes))) / np.sqrt(len(centered))
+        above_rounding = deviations > 1e-12 * max(deviations[0], 1e-300)
+        self.length_scales_ = np.divide(1.0, deviations, out=np.full(len(deviations), np.inf), where=above_rounding)
+        if resolve_alias(self.scale, SCALES) == "variance":
+            scores = np.pad(centered @ axes.T, ((0, 0), (0, self.n_components - len(sizes))))
+            self.embedding_ = fix_signs(scores * np.where(above_rounding, self.length_scales_, 0.0))
 
     def _reference(self, squared: FloatArray) -> int:
         """Return the point whose largest distance (and, on ties, mean distance) is smallest; -1 for the mean."""

@@ -270,6 +270,7 @@ class LinearTSNE(MapMethod):
     %(perplexity)s
     dof : float
         Degrees of freedom :math:`\nu`; 1 is the Cauchy kernel of t-SNE.
+    %(affinities)s
     n_init : int
         Number of starts: the principal axes first, then random directions. The lowest cost is kept.
     max_iter : int
@@ -315,7 +316,9 @@ class LinearTSNE(MapMethod):
     The paper descends stochastically; here L-BFGS runs from several starts over parameters in which the columns are
     uncorrelated, so that units do not matter for the search. As printed, q has (1 + distance / nu) and nu = -1; the
     paper's own gradient belongs to the squared distance and nu = 1, which is t-SNE's, and taken here. Early
-    exaggeration is left out. The inverse is the paper's: the pseudo-inverse of A about the nearest fitted point.
+    exaggeration is left out. The paper's affinities are those of all pairs, ``n_affinities=n - 1``; the default leaves
+    out those that the perplexity makes small. The inverse is the paper's: the pseudo-inverse of A about the nearest
+    fitted point.
 
     %(unsettled)s
 
@@ -341,6 +344,7 @@ class LinearTSNE(MapMethod):
     _: KW_ONLY
     perplexity: float = 30.0
     dof: float = 1.0
+    n_affinities: int | None = None
     n_init: int = 5
     max_iter: int = 500
     tol: float = 1e-9
@@ -349,7 +353,8 @@ class LinearTSNE(MapMethod):
     cost, mapping, budget = "tsne", "linear", True
 
     def _cost_options(self) -> dict[str, Any]:
-        return {"perplexity": self.perplexity, "dof": self.dof, "exaggeration": 1.0}
+        options = {"perplexity": self.perplexity, "dof": self.dof, "n_affinities": self.n_affinities}
+        return {**options, "exaggeration": 1.0}
 
     @property
     def mean_(self) -> FloatArray:
@@ -395,6 +400,7 @@ class ParametricTSNE(MapMethod):
         Factor of the affinities in the first iterations, at least 1.
     exaggeration_iter : int
         Number of these iterations.
+    %(affinities)s
     n_init : int
         Number of starts with other weights; the lowest cost is kept.
     max_iter : int
@@ -461,6 +467,7 @@ class ParametricTSNE(MapMethod):
     dof: float = 1.0
     exaggeration: float = 12.0
     exaggeration_iter: int = 50
+    n_affinities: int | None = None
     n_init: int = 1
     max_iter: int = 200
     tol: float = 1e-6
@@ -469,7 +476,7 @@ class ParametricTSNE(MapMethod):
     cost, mapping, budget = "tsne", "multilayer_perceptron", True
 
     def _cost_options(self) -> dict[str, Any]:
-        names = ("perplexity", "dof", "exaggeration", "exaggeration_iter")
+        names = ("perplexity", "dof", "exaggeration", "exaggeration_iter", "n_affinities")
         return {name: getattr(self, name) for name in names}
 
     def _mapping_options(self) -> dict[str, Any]:

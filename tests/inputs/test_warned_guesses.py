@@ -38,6 +38,7 @@ FUNCTIONS = {
     "test": lambda data: dreval.noise_test(data, "pca", n_replicates=19, random_state=0),
     "intrinsic dimension": lambda data: dreval.intrinsic_dimension(data, random_state=0),
     "graph recall": lambda data: dreval.graph_recall([[(i + 1) % N, (i + 2) % N] for i in range(N)], data),
+    "generalization bound": lambda data: dreval.generalization_bound(data, 1),
     "columns": lambda data: dreval.column_importance(data, Y, n_neighbors=2, n_resamples=5, random_state=0),
     "parallel analysis": lambda data: dreval.parallel_analysis(data, n_resamples=19, random_state=0),
 }

@@ -9,12 +9,13 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 from sklearn.gaussian_process import GaussianProcessRegressor
-from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, Matern, RationalQuadratic, WhiteKernel
 
 import dreval
 from dreval.errors import ApproximationWarning, InputError, UnknownName
 from dreval.methods import GPLVM, IKD, PCA
 from dreval.methods.gplvm import objective
+from dreval.methods.ikd import Correlation
 
 
 def _slopes(f, x, h=1e-6):
@@ -38,6 +39,81 @@ def test_the_objective_is_the_density(seed, n, d, scale):
     value, gradient = objective(x, data @ data.T, 5, scale)
     assert value == pytest.approx(_dense(x, data, scale), rel=1e-9)
     assert_allclose(gradient, _slopes(lambda y: _dense(y, data, scale), x), atol=1e-5 * np.abs(gradient).max())
+
+
+KERNELS = {
+    "rational_quadratic": (Correlation("rational_quadratic", alpha=0.7), RationalQuadratic(1.0, 0.7)),
+    "gamma_exponential": (Correlation("gamma_exponential", gamma=1.0), Matern(1.0, nu=0.5)),
+    "matern 0.5": (Correlation("matern", nu=0.5), Matern(1.0, nu=0.5)),
+    "matern 1.5": (Correlation("matern", nu=1.5), Matern(1.0, nu=1.5)),
+    "matern 2.5": (Correlation("matern", nu=2.5), Matern(1.0, nu=2.5)),
+    "matern 1.2": (Correlation("matern", nu=1.2), Matern(1.0, nu=1.2)),
+    "matern 0.8": (Correlation("matern", nu=0.8), Matern(1.0, nu=0.8)),
+    "gaussian": (Correlation(), RBF(1.0)),
+}
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_kernels_are_those_of_scikit_learn(name):
+    """Values to 1e-8, 1 on the diagonal; the slope is that of central differences in the squared distance."""
+    correlation, reference = KERNELS[name]
+    Z = np.random.default_rng(0).normal(size=(12, 2))
+    squared = ((Z[:, None] - Z[None]) ** 2).sum(axis=2)
+    assert_allclose(correlation(squared)[0], reference(Z), rtol=1e-8)
+    d = np.array([1e-3, 0.1, 1.0, 7.0])
+    steps = (correlation(d + 1e-6 * d)[0] - correlation(d - 1e-6 * d)[0]) / (2e-6 * d)
+    assert_allclose(correlation(d)[1], -2 * steps, rtol=1e-5)
+
+
+def test_the_power_of_the_gamma_exponential_kernel_is_that_of_the_distance():
+    """exp(-d^(gamma / 2)) of squared distances d, as in Table 1 of Li and Wu; a power of 2 is a Gaussian."""
+    d = np.array([0.0, 0.3, 2.0])
+    assert_allclose(Correlation("gamma_exponential", gamma=1.5)(d)[0], np.exp(-(np.sqrt(d) ** 1.5)))
+    assert_allclose(Correlation("gamma_exponential", gamma=2.0)(d)[0], np.exp(-d))
+    assert_allclose(Correlation("matern", nu=1.7)(1e-9 + 0 * d)[1], 1.7 / 0.7, rtol=1e-2)
+    assert_allclose(Correlation("matern", nu=1.7)(0 * d)[1], 1.7 / 0.7)
+
+
+@pytest.mark.parametrize("name", KERNELS)
+def test_the_objective_of_each_kernel_is_the_density(name):
+    """Normal densities with the kernel of scikit-learn; the gradient is that of central differences."""
+    correlation, reference = KERNELS[name]
+    rng = np.random.default_rng(5)
+    data, x = rng.normal(size=(8, 5)), np.r_[0.4, -0.7, rng.normal(size=16)]
+
+    def dense(y):
+        Z = y[2:].reshape(8, -1)
+        K = np.exp(y[0]) * reference(Z) + np.exp(y[1]) * np.eye(8)
+        columns = sum(multivariate_normal(np.zeros(8), K).logpdf(column) for column in data.T)
+        return -columns + (Z**2).sum() / (2 * 1.7**2)
+
+    value, gradient = objective(x, data @ data.T, 5, 1.7, correlation)
+    assert value == pytest.approx(dense(x), rel=1e-9)
+    assert_allclose(gradient, _slopes(dense, x), atol=1e-5 * np.abs(gradient).max())
+
+
+@pytest.mark.parametrize("name", ["rational_quadratic", "matern"])
+def test_a_model_with_another_kernel_predicts_as_scikit_learn(name):
+    """Means at new places, the slope of a new row, and a fit of its own data that is likelier than by the Gaussian."""
+    rng = np.random.default_rng(2)
+    latent = rng.uniform(-2, 2, size=(60, 1))
+    kernels = {"rational_quadratic": RationalQuadratic(0.5, 1.0), "matern": Matern(0.5, nu=1.5)}
+    X = np.linalg.cholesky(kernels[name](latent) + 1e-10 * np.eye(60)) @ rng.normal(size=(60, 80))
+    X += 0.1 * rng.normal(size=X.shape)
+    model, gaussian = (GPLVM(1, kernel=kernel, init=latent).fit(X) for kernel in (name, "gaussian"))
+    reference = {
+        "rational_quadratic": RationalQuadratic(1.0, 1.0, "fixed", "fixed"),
+        "matern": Matern(1.0, "fixed", 1.5),
+    }
+    kernel = ConstantKernel(model.signal_variance_, "fixed") * reference[name]
+    kernel += WhiteKernel(model.noise_variance_, "fixed")
+    rows = model._scaled.to(X)
+    process = GaussianProcessRegressor(kernel, optimizer=None, alpha=0.0).fit(model.embedding_, rows)
+    places = np.linspace(-3, 3, 7)[:, None]
+    assert_allclose(model._scaled.to(model.inverse_transform(places)), process.predict(places), atol=1e-5)
+    numeric = _slopes(lambda y: model._negative_log_density(y, rows[7])[0], np.array([0.35]), h=1e-6)
+    assert_allclose(model._negative_log_density(np.array([0.35]), rows[7])[1], numeric, rtol=1e-4)
+    assert model.log_likelihood_ > gaussian.log_likelihood_ + 10
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +142,7 @@ def test_the_likelihood_is_that_of_the_data(waves):
     data, model = waves
     rows = data.data[:90] - data.data[:90].mean(axis=0)
     unit = (rows**2).mean()
-    K = unit * model._kernel(model.embedding_) + unit * model.noise_variance_ * np.eye(90)
+    K = unit * model._kernel(model.embedding_)[0] + unit * model.noise_variance_ * np.eye(90)
     density = sum(multivariate_normal(np.zeros(90), K).logpdf(column) for column in rows.T)
     assert model.log_likelihood_ == pytest.approx(density, rel=1e-8)
 

@@ -274,3 +274,53 @@ def test_inverse_kernels_take_values_one_by_one(monkeypatch):
             patch.setattr("dreval.methods.ikd.CHUNK_VALUES", 3)
             pieces = IKD(1, kernel=kernel, min_correlation=0.0, solution="max_product").fit(data).squared_distances_
         assert_array_equal(pieces, full)
+
+
+def test_length_scales_are_those_of_independent_variables():
+    """Exact kernel with length scales .8 and 2.4: the spreads of the latent variables over them, from the distances.
+
+    The two latent variables are uncorrelated with variances 1 and 4, so that those of variance 1 have the length scales
+    .8 and 1.2; in their units each coordinate is one of the variables, up to sign.
+    """
+    rng = np.random.default_rng(0)
+    Z = np.linalg.qr(rng.normal(size=(40, 2)) - 0.0)[0]
+    Z = np.linalg.qr(Z - Z.mean(axis=0))[0] * np.sqrt(40) * [1.0, 2.0]
+    Z -= Z.mean(axis=0)
+    K = np.exp(-0.5 * cdist(Z / [0.8, 2.4], Z / [0.8, 2.4], "sqeuclidean"))
+    ikd = IKD(2, min_correlation=0.0, scale="variance").fit(_data_with(K, rng))
+    plain = IKD(2, min_correlation=0.0).fit(_data_with(K, rng))
+    variables = Z / Z.std(axis=0)
+
+    assert_allclose(ikd.length_scales_, [0.8, 1.2], rtol=1e-5)
+    assert_allclose(plain.length_scales_, ikd.length_scales_, rtol=1e-5)
+    assert_allclose(ikd.embedding_.std(axis=0), 1.0)
+    assert_allclose(np.abs(ikd.embedding_), np.abs(variables), atol=1e-4)
+    assert_allclose(
+        cdist(ikd.embedding_ / [0.8, 1.2], ikd.embedding_ / [0.8, 1.2]), cdist(*[plain.embedding_] * 2), atol=1e-4
+    )
+
+
+def test_length_scales_of_draws_of_a_process():
+    """2000 columns, 150 points: within 15 % of .6 and 1.5, and each coordinate is one latent variable."""
+    rng = np.random.default_rng(1)
+    Z = rng.uniform(-1, 1, size=(150, 2)) * np.sqrt(3)
+    Z = np.linalg.qr(np.c_[np.ones(150), Z])[0][:, 1:] * np.sqrt(150)
+    L = np.linalg.cholesky(np.exp(-0.5 * cdist(Z / [0.6, 1.5], Z / [0.6, 1.5], "sqeuclidean")) + 1e-8 * np.eye(150))
+    ikd = IKD(2, scale="variance").fit(L @ rng.normal(size=(150, 2000)))
+    correlations = np.abs(np.corrcoef(ikd.embedding_.T, Z.T)[:2, 2:])
+
+    assert_allclose(ikd.length_scales_, [0.6, 1.5], rtol=0.15)
+    assert np.diag(correlations).min() > 0.98
+
+
+@pytest.mark.parametrize("solution", ["geodesic", "blockwise"])
+def test_a_unit_for_each_coordinate_changes_no_embedding_by_default(solution):
+    """By default the coordinates are those before; in the other unit they are centered, with variance 1."""
+    data = dreval.simulate("sine_map", n=40, n_features=300, random_state=0).data
+    plain, scaled = (IKD(2, solution=solution, scale=scale).fit(data) for scale in ("length", "variance"))
+    spread = np.linalg.svd(plain.embedding_ - plain.embedding_.mean(axis=0), compute_uv=False) / np.sqrt(40)
+    assert_allclose(plain.length_scales_, 1 / spread)
+    assert_allclose(scaled.embedding_.mean(axis=0), 0.0, atol=1e-10)
+    assert_allclose(scaled.embedding_.std(axis=0), 1.0)
+    with pytest.raises(UnknownName, match="`scale`"):
+        IKD(2, scale="ard").fit(data)

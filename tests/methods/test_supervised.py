@@ -181,6 +181,41 @@ def test_kernel_cca_solves_the_generalized_problem(seed):
     right = np.block([[(Gx + ridge) @ (Gx + ridge), zero], [zero, (Gy + ridge) @ (Gy + ridge)]])
     assert_allclose(result.correlations_, eigh(cross, right, eigvals_only=True)[::-1][:2], atol=1e-9)
     assert_allclose(result.transform(X), result.embedding_, atol=1e-8)
+    assert (np.sum(result.embedding_ * result.response_, axis=0) > 0).all()
+
+
+@pytest.mark.parametrize("classes", [False, True])
+def test_the_functions_of_y_are_those_of_the_generalized_problem(classes):
+    """Both parts of its eigenvectors, scaled to variance 1; new rows by kernels to the fitted ones, centered."""
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(25, 2)), rng.normal(size=25)
+    y = np.array(["a", "b", "c"])[rng.integers(0, 3, 25)] if classes else y + X[:, 0] ** 2
+    result = KernelCCA(2, kappa=0.1).fit(X, y)
+
+    def kernel_of_y(rows):
+        if classes:
+            return 1.0 * (rows[:, None] == y)
+        return np.exp(-0.5 * (rows[:, None] - y) ** 2 / result.response_bandwidth_**2)
+
+    H, k = np.eye(25) - 1 / 25, 25 * 0.1 / 2
+    squared = ((X[:, None] - X) ** 2).sum(axis=2)
+    G, L = H @ np.exp(-0.5 * squared / result.bandwidth_**2) @ H, H @ kernel_of_y(y) @ H
+    zero, ridge = np.zeros((25, 25)), k * np.eye(25)
+    left = np.block([[zero, G @ L], [L @ G, zero]])
+    right = np.block([[(G + ridge) @ (G + ridge), zero], [zero, (L + ridge) @ (L + ridge)]])
+    values, vectors = eigh(left, right)
+    for j in range(2):
+        a, b = np.split(vectors[:, -1 - j], 2)
+        f, g = G @ a, L @ b
+        sign = np.sign(f @ result.embedding_[:, j])
+        assert values[-1 - j] == pytest.approx(result.correlations_[j], rel=1e-8)
+        assert_allclose(sign * f / f.std(), result.embedding_[:, j], atol=1e-6)
+        assert_allclose(sign * g / g.std(), result.response_[:, j], atol=1e-6)
+        new = np.array(["b", "a"]) if classes else np.array([0.3, -1.2])
+        rows = (kernel_of_y(new) - kernel_of_y(y).mean(axis=0)) @ H
+        assert_allclose(result.transform(X[:2], new)[1][:, j], sign * rows @ b / g.std(), atol=1e-6)
+    assert_allclose(result.transform(X, y)[0], result.embedding_, atol=1e-8)
+    assert_allclose(result.transform(X, y)[1], result.response_, atol=1e-8)
 
 
 def test_kernel_cca_with_linear_kernels_and_without_a_ridge_is_cca():

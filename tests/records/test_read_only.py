@@ -61,6 +61,7 @@ def records(folder: Path) -> dict[str, Any]:
         "bandwidths": dreval.bandwidth_curve(X, Y, n_resamples=19, random_state=0),
         "intrinsic dimension": dreval.intrinsic_dimension(X, method="mle", n_neighbors=5, random_state=0),
         "graph recall": dreval.graph_recall(np.argsort(cdist(X, X), axis=1)[:, :4], X),
+        "generalization bound": dreval.generalization_bound(X, 1),
         "columns": dreval.column_importance(X, Y, n_neighbors=3, n_resamples=19, random_state=0),
         "parallel analysis": dreval.parallel_analysis(X, n_resamples=19, random_state=0),
         "sweep": dreval.sweep(X, "pca", {"n_components": [1, 2]}, n_neighbors=3, n_replicates=3, random_state=0),

@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import dreval
 from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
+from dreval.records.bound import GeneralizationBound
 from dreval.records.class_distances import ClassDistances
 from dreval.records.estimates import CostEstimate, IntrinsicDimension, MeasureRecord, PerplexityCurve, Stability
 from dreval.records.frames import coordinates_frame
@@ -192,6 +193,13 @@ def perplexities(*values: float, half: float = 0.5) -> PerplexityCurve:
     table = pd.DataFrame({**rows, "conf_low": np.subtract(values, half), "conf_high": np.add(values, half)})
     table = table.assign(n_used=3, n_refused=0)
     return PerplexityCurve(table, pd.DataFrame(), 0.95, {"n": 40, "p": 4, "parameters": {}})
+
+
+def bound(value: float, sharper: float, needed: int, sharper_needed: int) -> GeneralizationBound:
+    parts = {"fitted_error": 0.1, "points_needed": needed, "sharper_bound": sharper}
+    parts["sharper_points_needed"] = sharper_needed
+    recipe = {"n": 100, "p": 5, "parameters": {"n_components": 2, "conf_level": 0.95}}
+    return GeneralizationBound("generalization_bound", "Generalization bound", "E", value, parts, recipe=recipe)
 
 
 def recall(used: int) -> GraphRecall:
@@ -455,6 +463,9 @@ CASES: dict[str, Case] = {
     ),
     "dimension": (lambda: small.intrinsic_dimension_findings(dimension(0.1)), [2.345, 2.1, 2.6, 4]),
     "dimension alone": (lambda: small.intrinsic_dimension_findings(dimension(math.nan)), [2.345, 4]),
+    "bound": (lambda: out_of_sample.bound_findings(bound(0.6, 0.4, 90, 40)), [2, 0.6, 95, 100, 0.1, 0.4]),
+    "no bound": (lambda: out_of_sample.bound_findings(bound(1.6, 0.4, 900, 40)), [2, 1.6, 100, 0.1, 900, 0.4]),
+    "no bounds": (lambda: out_of_sample.bound_findings(bound(1.6, 1.4, 900, 400)), [2, 1.6, 100, 0.1, 900, 1.4, 400]),
     "recall": (lambda: small.graph_recall_findings(recall(2)), [75, 5, 70, 80, 2, 40, 12.5, 50]),
     "recall of all": (lambda: small.graph_recall_findings(recall(40)), [75, 5, 40, 12.5, 50]),
     "columns": (lambda: small.importance_findings(columns(True, True, False)), [2, 3, 0.2, 0.3, 15, 0.6, 0.05, 0.6]),

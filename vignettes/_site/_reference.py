@@ -41,6 +41,7 @@ RECORDS = (
     "dreval.records.estimates.ParallelAnalysis",
     "dreval.records.importance.ColumnImportance",
     "dreval.records.recall.GraphRecall",
+    "dreval.records.bound.GeneralizationBound",
     "dreval.records.sweep.Sweep",
     "dreval.records.out_of_sample.OutOfSample",
     "dreval.records.similarity.RepresentationSimilarity",
@@ -64,6 +65,7 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
         {},
         (
             "representation_similarity sweep split_measurements local_distortion column_importance graph_recall "
+            "generalization_bound "
             "singularity_score "
             "perturbation_score perplexity_curve list_analyses"
         ),

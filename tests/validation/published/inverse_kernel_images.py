@@ -7,9 +7,13 @@ separate clusters compared with all other eigen-decomposition-based methods and 
 and VAE)".
 
 The question: on how many of the data sets is the silhouette of IKD above that of PCA, kernel PCA (the best of its four
-kernels), Laplacian eigenmaps, Isomap and GPLVM? The sentence holds if on all, and in part if on any; set before the
-computation. Ours are 400 rows of each (all 437 cells), since GPLVM takes minutes on more. VAE is left out. The table
-also has t-SNE and UMAP, which the paper puts above IKD. Settings are those of ``inverse_kernel_labels.py``.
+kernels), Laplacian eigenmaps, Isomap, GPLVM and the variational autoencoder (VAE)? The sentence holds if on all, and
+in part if on any; set before the computation. Ours are 400 rows of each (all 437 cells), since GPLVM takes minutes on
+more. The table also has t-SNE and UMAP, which the paper puts above IKD. Settings are those of
+``inverse_kernel_labels.py``; GPLVM and VAE are those of this package, and the paper states no settings of either.
+
+Results: no. VAE has a silhouette of .21, .24 and .04 on digits, cells and Fashion-MNIST, IKD by neighbors .28, .32 and
+-.02.
 """
 
 from __future__ import annotations
@@ -26,12 +30,18 @@ from tables import COMPARISON, Tables, claim, collect, comparison, main, timed
 
 import dreval
 from dreval.errors import DrevalError
-from dreval.methods import GPLVM
+from dreval.methods import GPLVM, VAE
 
 FIGURES = {"digits": "Figure 4", "Guo": "Figure 7", "COIL-20": "Figure 8", "Fashion-MNIST": "Figure 9"}
 ROWS, SMALL = 400, 150
-METHODS = {**BY_EIGENVECTORS, "GPLVM": lambda d, _: GPLVM(d, max_iter=100, random_state=0), **SEARCHING}
-PANEL_METHODS = ("PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by neighbors", "GPLVM", "tSNE", "UMAP")
+LATENT = {
+    "GPLVM": lambda d, _: GPLVM(d, max_iter=100, random_state=0),
+    "VAE": lambda d, _: VAE(d, random_state=0),
+}
+METHODS = {**BY_EIGENVECTORS, **LATENT, **SEARCHING}
+PANEL_METHODS = (
+    "PCA", "KPCA cosine", "Laplacian eigenmaps", "Isomap", "IKD by neighbors", "GPLVM", "VAE", "tSNE", "UMAP"
+)  # fmt: skip
 
 
 def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
@@ -47,7 +57,8 @@ def cell(data: str, method: str, rows: int = ROWS) -> dict[str, Any]:
 
 def rows_of(table: pd.DataFrame) -> list[list[Any]]:
     """Return for each form of IKD on which data sets its classes are more separate."""
-    rivals = [name for name in table.columns if name.startswith(("PCA", "KPCA", "Laplacian", "Isomap", "GPLVM"))]
+    kinds = ("PCA", "KPCA", "Laplacian", "Isomap", "GPLVM", "VAE")
+    rivals = [name for name in table.columns if name.startswith(kinds)]
     rows = []
     for form in FORMS:
         ahead = table[form] > table[rivals].max(axis=1)
@@ -55,7 +66,7 @@ def rows_of(table: pd.DataFrame) -> list[list[Any]]:
             f"{name} {row[form]:.2f} ({row[rivals].idxmax()} {row[rivals].max():.2f})" for name, row in table.iterrows()
         ]
         holds = "yes" if ahead.all() else "in part" if ahead.any() else "no"
-        sentence = "IKD finds more separate clusters than all methods by eigenvectors and GPLVM"
+        sentence = "IKD finds more separate clusters than all methods by eigenvectors, GPLVM and VAE"
         note = f"the best rival in brackets; ahead on {int(ahead.sum())} of {len(ahead)}"
         rows.append(claim("Figures 4, 7 to 9", sentence, f"silhouette of {form}: {', '.join(best)}", holds, note))
     return rows
@@ -67,7 +78,7 @@ def draw(folder: Path, results: pd.DataFrame, rows: int) -> None:
 
     embeddings = results.set_index(["data", "method"])["embedding"]
     names = list(embeddings.index.get_level_values("data").unique())
-    figure = Figure(figsize=(11, 1.6 * len(names)), layout="constrained")
+    figure = Figure(figsize=(12, 1.6 * len(names)), layout="constrained")
     panels = figure.subplots(len(names), len(PANEL_METHODS), squeeze=False)
     for line, name in zip(panels, names, strict=True):
         _, labels = points(name, None if name == "Guo" and rows == ROWS else rows, None)

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from inverse_kernel_images import rows_of
 from inverse_kernel_kernels import SHAPES, alike, kernels_of, rows_against_gplvm, table_cells
-from inverse_kernel_labels import above_kernel_pca, best_of_kernels, length, shares
+from inverse_kernel_labels import above_kernel_pca, beside_latent, best_of_kernels, length, shares
 from inverse_kernel_maps import authors_threshold
 
 import dreval
@@ -98,6 +98,24 @@ def test_ikd_separates_classes_better_on_all_some_or_no_data():
     tables = [rows_of(table.assign(**{"IKD": ikd, **same})) for ikd in ([0.3, 0.3], [0.0, 0.0])]
 
     assert [[row[1] for row in rows] for rows in tables] == [["yes", "no", "in part"], ["no", "no", "in part"]]
+    below_vae = table.assign(IKD=[0.3, 0.3], **same | {"IKD by neighbors": [0.5, 0.5]}, VAE=[0.4, 0.4])
+    assert [row[1] for row in rows_of(below_vae)] == ["no", "no", "yes"]
+
+
+@pytest.mark.parametrize(
+    ("vae", "gplvm", "verdicts"),
+    [
+        ([0.5, 0.5], [0.6, 0.6], ["yes", "yes"]),
+        ([0.65, 0.69], [0.8, 0.8], ["in part", "no"]),
+        ([0.5, 0.8], [0.6, 0.8], ["in part", "in part"]),
+        ([0.8, np.nan], [0.8, 0.8], ["no", "no"]),
+    ],
+)
+def test_latent_variable_models_are_much_worse_worse_or_not(vae, gplvm, verdicts):
+    """Cells below IKD by neighbors (.7) are counted, and a mean loss of .1 is much; empty cells do not count."""
+    index = pd.MultiIndex.from_product([["d"], ["IKD by neighbors", "VAE", "GPLVM"]], names=["data", "method"])
+    table = pd.DataFrame([[0.7, 0.7], vae, gplvm], index=index, columns=["2,5", "2,10"])
+    assert [row[1] for row in beside_latent(table)] == verdicts
 
 
 def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.signal import fftconvolve
 
 import dreval
 from dreval.methods import PCA, KernelPCA
@@ -51,6 +52,59 @@ def test_uncorrelated_pairs_are_dependent(shape):
     assert abs(products.mean()) < 4 * products.std() / np.sqrt(len(x))
     assert dreval.hsic_test(*few, n_resamples=99, random_state=0).p_value == pytest.approx(0.01)
     assert dreval.kcca_test(*few, n_resamples=99, random_state=0).p_value == pytest.approx(0.01)
+
+
+def test_three_characteristic_kernels_can_miss_dependence():
+    """With k(x, x') = x x' on -1 and 1, HSIC of three is the square of a difference of means, whatever the pairs do."""
+    rng = np.random.default_rng(0)
+    x, y, z = rng.choice([-1.0, 1.0], size=(3, 60))
+    y[:45] = x[:45]
+    products = [np.outer(v, v) for v in (x, y, z)]
+    blind = dreval.hsic_test(*products, kernel="precomputed", n_resamples=99, random_state=0)
+    pair = dreval.hsic_test(*products[:2], kernel="precomputed", n_resamples=99, random_state=0)
+    delta = dreval.hsic_test(*(v.astype(str) for v in (x, y, z)), n_resamples=99, random_state=0)
+
+    assert blind.statistic == pytest.approx(((x * y * z).mean() - x.mean() * y.mean() * z.mean()) ** 2, abs=1e-12)
+    assert pair.statistic == pytest.approx(((x * y).mean() - x.mean() * y.mean()) ** 2, abs=1e-12)
+    assert blind.p_value > 0.05
+    assert pair.p_value == delta.p_value == pytest.approx(0.01)
+
+
+def test_the_sinc_kernel_sees_frequencies_up_to_its_own_only():
+    """p and p (1 + cos 3x), p with no frequency above 1: MMD is 0 up to s = 2, then the integral of the difference.
+
+    The V-statistic of a weighted grid in place of samples is compared with half of the integral of the squared
+    difference of the characteristic functions, two triangles of height 1/2 about -3 and 3.
+    """
+    x = np.linspace(-400, 400, 8001)
+    p = np.sinc(x / (2 * np.pi)) ** 2 / (2 * np.pi) * 0.1
+    difference = p * np.cos(3 * x)
+    frequencies = np.linspace(-4, 4, 16_001)
+    triangles = 0.5 * np.clip(1 - np.abs(np.abs(frequencies) - 3), 0, None)
+    for s in (1.0, 2.0, 3.0, 4.0):
+        lags = np.linspace(-800, 800, 16_001)
+        pulled = fftconvolve(s * np.sinc(s * lags / np.pi), difference, mode="same")[4000:12_001]
+        expected = np.sum(triangles[np.abs(frequencies) <= s] ** 2) * 0.0005 / 2
+        assert difference @ pulled == pytest.approx(expected, abs=2e-3)
+
+
+def test_mmd_with_the_sinc_kernel_has_its_level_where_it_is_blind():
+    """Samples of both: the sinc kernel of width 1 has no small p, those of width 4 and the Gaussian kernel have."""
+    rng, samples = np.random.default_rng(4), []
+    for wave in (False, True):
+        x = 2 * np.tan(np.pi * (rng.uniform(size=6000) - 0.5))
+        density = np.sinc(x / (2 * np.pi)) ** 2 / 2 * (1 + x**2 / 4)
+        density *= (1 + np.cos(3 * x)) / 2 if wave else 1.0
+        samples.append(x[rng.uniform(size=6000) < density][:300])
+    both, groups = np.concatenate(samples), np.repeat(["p", "q"], 300)
+
+    def p_value(s):
+        kernel = s * np.sinc(s * (both[:, None] - both) / np.pi)
+        return dreval.mmd_test(kernel, groups=groups, kernel="precomputed", n_resamples=99, random_state=0).p_value
+
+    assert p_value(1.0) > 0.05
+    assert p_value(4.0) == pytest.approx(0.01)
+    assert dreval.mmd_test(both, groups=groups, bandwidth=0.5, n_resamples=99, random_state=0).p_value < 0.02
 
 
 def test_three_variables_are_dependent_though_independent_in_pairs():
