@@ -86,9 +86,9 @@ def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str]]
             values = rule(Y.copy())
         if np.ndim(values) != 1 or len(values) != len(Y):
             raise InputError("rule", f"must return one cluster for each of {len(Y)} points", describe(values), hint)
-        present = ~np.asarray(pd.isna(pd.Series(values)))
-        texts = np.array([str(value) for value in values], dtype=object)
-        present &= texts != "-1"
+        series = pd.Series(np.asarray(values)).convert_dtypes()  # -1.0 is -1
+        texts = series.astype(str).to_numpy(dtype=object)
+        present = ~series.isna().to_numpy() & (texts != "-1")
     else:
         from scipy.cluster.vq import kmeans2
 

@@ -160,11 +160,14 @@ def new_points(m: int = 40, p: list[float] | None = None, bound: float = 0.75) -
     return OutOfSample(table, points, np.zeros((90, 2)), recipe)
 
 
-def class_pairs(*rows: tuple[float, float, float, str], requested: tuple[str, ...] = ("A", "B")) -> ClassDistances:
+def class_pairs(
+    *rows: tuple[float, float, float, str], requested: tuple[str, ...] = ("A", "B"), apart: str = "data map"
+) -> ClassDistances:
     """Return the distances of pairs of classes: ratio, ends of the interval and reading of each."""
     table = pd.DataFrame(rows, columns=["ratio", "conf_low", "conf_high", "reading"])
     table = table.assign(embedding="map", class_a="A", class_b=list("BC")[: len(rows)], order_kept=0.25)
     table = table.assign(n_kept=4, n_reversed=2, n_open=1)
+    table = table.assign(apart_in_data="data" in apart, apart_on_map="map" in apart)
     return ClassDistances(table, {"parameters": {"conf_level": 0.95}, "asked": requested}, (), table)
 
 
@@ -512,7 +515,38 @@ CASES: dict[str, Case] = {
     "distance without interval": (
         lambda: classes.class_distances_findings(class_pairs((1.05, math.nan, math.nan, ""))), [1.05],
     ),
-    "no distance": (lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""))), []),
+    "no distance": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""), apart="")), [],
+    ),
+    "drawn on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.0, 0.0, 0.4, "too near"), apart="data")),
+        [0.4, 7, 4, 2, 1],
+    ),
+    "perhaps on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.2, 0.0, 1.4, "open"), apart="data")),
+        [1.4, 7, 4, 2, 1],
+    ),
+    "drawn apart alone": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, 2.5, math.nan, "too far"), apart="map")),
+        [2.5, 7, 4, 2, 1],
+    ),
+    "perhaps drawn apart alone": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, 0.5, math.nan, "open"), apart="map")),
+        [0.5, 7, 4, 2, 1],
+    ),
+    "all distances without intervals": (
+        lambda: classes.class_distances_findings(class_pairs((1.62, math.nan, math.nan, ""), requested=())), [1, 25],
+    ),
+    "worst on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.0, 0.0, 0.4, "too near"), requested=(), apart="data")),
+        [0, 1, 25],
+    ),
+    "worst apart alone": (
+        lambda: classes.class_distances_findings(
+            class_pairs((math.nan, 2.5, math.nan, "too far"), requested=(), apart="map")
+        ),
+        [1, 0, 25],
+    ),
     "all distances": (
         lambda: classes.class_distances_findings(
             class_pairs((1.62, 1.31, 1.98, "too far"), (0.62, 0.51, 0.73, "too near"), requested=())
