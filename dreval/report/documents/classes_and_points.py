@@ -80,7 +80,7 @@ def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
         kind = _one_sided(row)[1:] + ("_open" if row["reading"] == "open" else "")
     order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
     findings = [record_finding(f"class_distances.{kind}", **numbers)]
-    if kind != "no_interval":
+    if kind != "no_interval" and not _one_sided(row):
         findings.append(record_finding("class_distances.order", others=sum(order.values()), **order))
     return findings
 
