@@ -282,7 +282,7 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
         table.loc[valid | has_limit, name] = table[f"{name}_distance"] / np.exp(log_unit)
     table.loc[has_ratio, "ratio"] = table["map"] / table["data"]
     if count and not (design is not None and design.few):
-        for p in np.flatnonzero(has_limit):
+        for p in np.flatnonzero(has_limit).tolist():
             limits = [_limits(part, p, sizes, tail, design) for part in (data, on_map)]
             unit = np.exp(log_units[1] - log_units[0])
             if apart[0][p]:
