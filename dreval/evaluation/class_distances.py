@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -71,6 +72,7 @@ def class_distances(
         on_map = _squares(Y, of_map, used, members, len(classes), design)
         table = _compare(in_data, on_map, np.bincount(members), design, level)
         tables.append(_named(table, name, classes, np.bincount(members)))
+        notes += _coinciding(tables[-1], name)
     pairs = pd.concat(tables, ignore_index=True)
     ends = zip(pairs["class_a"], pairs["class_b"], strict=True)
     table = pairs[[{*requested} <= {first, second} for first, second in ends]].reset_index(drop=True)
@@ -79,7 +81,7 @@ def class_distances(
     n_groups = None if design is None else design.count
     recipe = provenance(parameters, **counts, embeddings=tuple(names), groups=n_groups, random_state=None)
     call = reproducing_call("results.class_distances", [], parameters, class_distances)
-    return ClassDistances(table, {**recipe, "call": call}, (*notes, *group_notes, *_coinciding(pairs)), pairs)
+    return ClassDistances(table, {**recipe, "call": call}, (*notes, *group_notes), pairs)
 
 
 def _embeddings(results: Results, embedding: str | None) -> list[str]:
@@ -248,11 +250,16 @@ class _Errors(NamedTuple):
 
 
 def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | None, level: float) -> pd.DataFrame:
-    """Return a row for each pair of classes: distances, their ratio with its interval, and the order of the pairs."""
+    """Return a row for each pair of classes: distances, their ratio with its interval, and the order of the pairs.
+
+    Pairs that are apart in the data and on the map have ratios over their geometric mean. A pair that is apart in one
+    of them alone has a limit of its ratio.
+    """
     from scipy.special import stdtrit
 
     M, c = len(data.squares), len(sizes)
-    valid = np.array([_is_apart(data, c, p) and _is_apart(on_map, c, p) for p in range(M)])
+    apart = [np.array([_is_apart(part, c, p) for p in range(M)]) for part in (data, on_map)]
+    valid, has_limit = apart[0] & apart[1], apart[0] ^ apart[1]
     logs = [_log_errors(part, sizes, valid, design) for part in (data, on_map)]
     ratio = _ratio_errors(data, on_map, sizes, valid, design)
     freedom = int(sizes.sum()) - 1 if design is None else design.freedom
@@ -260,7 +267,8 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
     center = np.eye(count) - 1.0 / max(count, 1)
     u, covariance = ratio.values[valid], ratio.covariance[np.ix_(valid, valid)]
     se = np.sqrt(np.maximum(np.diag(center @ covariance @ center), 0.0))
-    half = -stdtrit(freedom if ratio.freedom is None else ratio.freedom, (1 - level) / 2 / max(count, 1)) * se
+    tail = (1 - level) / 2 / max(int((valid | has_limit).sum()), 1)
+    half = -stdtrit(freedom if ratio.freedom is None else ratio.freedom, tail) * se
     table = pd.DataFrame(
         {
             "data_distance": np.sqrt(np.maximum(data.squares, 0.0)),
@@ -268,32 +276,60 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
             **{name: np.full(M, np.nan) for name in ("data", "map", "ratio", "conf_low", "conf_high")},
         }
     )
-    for name, log in zip(("data", "map"), logs, strict=True):
-        if count:
-            table.loc[valid, name] = np.exp(log.values[valid] - log.values[valid].mean())
+    log_units = [float(log.values[valid].mean()) if count else math.nan for log in logs]
+    has_ratio = apart[0] & (valid | has_limit)
+    for name, log_unit in zip(("data", "map"), log_units, strict=True):
+        table.loc[valid | has_limit, name] = table[f"{name}_distance"] / np.exp(log_unit)
+    table.loc[has_ratio, "ratio"] = table["map"] / table["data"]
+    if count and not (design is not None and design.few):
+        for p in np.flatnonzero(has_limit).tolist():
+            limits = [_limits(part, p, sizes, tail, design) for part in (data, on_map)]
+            unit = np.exp(log_units[1] - log_units[0])
+            if apart[0][p]:
+                least = limits[0][0] * unit
+                table.loc[p, ["conf_low", "conf_high"]] = 0.0, limits[1][1] / least if least > 0 else math.inf
+            else:
+                table.loc[p, "conf_low"] = limits[1][0] / (limits[0][1] * unit)
     if count > 1:
         table.loc[valid, "ratio"] = np.exp(u - u.mean())
         table.loc[valid, "conf_low"] = np.exp(u - u.mean() - half)
         table.loc[valid, "conf_high"] = np.exp(u - u.mean() + half)
     for name, distance in (("rank_data", "data_distance"), ("rank_map", "map_distance")):
         table[name] = table[distance].rank(method="min").astype(np.int64)
-    order = _orders(logs, valid, freedom, level)
-    return table.assign(**order)
+    order = _orders([data.squares, on_map.squares], logs, valid, freedom, level)
+    return table.assign(**order, apart_in_data=apart[0], apart_on_map=apart[1])
+
+
+def _limits(part: _Part, p: int, sizes: IntArray, tail: float, design: GroupDesign | None) -> tuple[float, float]:
+    """Return limits of the distance of a pair of classes from its squared distance and the error of that."""
+    from scipy.special import stdtrit
+
+    smaller = min(int(sizes[ends[p]]) for ends in np.triu_indices(len(sizes), 1))
+    freedom = smaller - 1 if design is None else design.freedom
+    half = -stdtrit(freedom, tail) * _standard_error(part, len(sizes), p)
+    return math.sqrt(max(part.squares[p] - half, 0.0)), math.sqrt(max(part.squares[p] + half, 0.0))
 
 
 def _is_apart(part: _Part, c: int, p: int) -> bool:
     """Return whether the squared distance of a pair of classes is above 0 by two standard errors, and ever above 0."""
-    square = part.squares[p]
+    left_out = _squares_without(part, c, p)[0]
+    return bool((left_out > 0).all() and part.squares[p] > MIN_ERRORS * _standard_error(part, c, p))
+
+
+def _squares_without(part: _Part, c: int, p: int) -> tuple[FloatArray, int]:
+    """Return the squared distances of a pair of classes without each unit that changes it, and the number of units."""
     if len(part.left_out) == 1:
-        left_out, n = part.left_out[0][:, p], len(part.left_out[0])
-    else:
-        a, b = (int(ends[p]) for ends in np.triu_indices(c, 1))
-        left_out, n = np.r_[part.left_out[a][:, b], part.left_out[b][:, a]], sum(map(len, part.left_out))
-    if square <= 0 or not (left_out > 0).all():
-        return False
-    changes = left_out - square  # 0 without a point of another class
+        return part.left_out[0][:, p], len(part.left_out[0])
+    a, b = (int(ends[p]) for ends in np.triu_indices(c, 1))
+    return np.r_[part.left_out[a][:, b], part.left_out[b][:, a]], sum(map(len, part.left_out))
+
+
+def _standard_error(part: _Part, c: int, p: int) -> float:
+    """Return the standard error of the squared distance of a pair of classes; 0 where no unit is left out."""
+    left_out, n = _squares_without(part, c, p)
+    changes = left_out - part.squares[p]  # 0 without a point of another class
     variance = (n - 1) / max(n, 1) * (float(changes @ changes) - float(changes.sum()) ** 2 / max(n, 1))
-    return bool(square > MIN_ERRORS * np.sqrt(max(variance, 0.0)))
+    return math.sqrt(max(variance, 0.0))
 
 
 def _deviations(part: _Part, sizes: IntArray, valid: npt.NDArray[np.bool_]) -> list[tuple[IntArray, FloatArray]]:
@@ -364,29 +400,28 @@ def _freedom(changes: list[tuple[IntArray, FloatArray]], sizes: IntArray, valid:
 
 
 def _orders(
-    logs: list[_Errors], valid: npt.NDArray[np.bool_], freedom: float, level: float
+    squares: list[FloatArray], logs: list[_Errors], valid: npt.NDArray[np.bool_], freedom: float, level: float
 ) -> dict[str, FloatArray | IntArray]:
-    """Return for each pair the share of the other pairs in the same order, and how many surely are, or are reversed."""
+    """Return for each pair the share of the other pairs in the same order, and how many surely are, or are reversed.
+
+    Comparisons with a pair whose centers are not apart are not decided.
+    """
     from scipy.special import stdtrit
 
     M, count = len(valid), int(valid.sum())
     comparisons = count * (count - 1) // 2
-    signs, is_sure = [], []
+    signs, sure = [np.sign(values[:, None] - values) for values in squares], valid[:, None] & valid
     for log in logs:
-        values, covariance = log.values[valid], log.covariance[np.ix_(valid, valid)]
-        difference, variance = values[:, None] - values, np.diag(covariance)[:, None] + np.diag(covariance)
+        difference, variance = log.values[:, None] - log.values, np.diag(log.covariance)[:, None]
         limit = -stdtrit(freedom, (1 - level) / 2 / max(comparisons, 1))
         with np.errstate(invalid="ignore"):
-            is_sure.append(np.abs(difference) > limit * np.sqrt(np.maximum(variance - 2 * covariance, 0.0)))
-        signs.append(np.sign(difference))
-    other = ~np.eye(count, dtype=bool)
-    same, sure = (signs[0] == signs[1]) & other, is_sure[0] & is_sure[1] & other
-    columns: dict[str, FloatArray | IntArray] = {"order_kept": np.full(M, np.nan)}
-    if count > 1:
-        columns["order_kept"][valid] = same.sum(axis=1) / (count - 1)
+            error = np.sqrt(np.maximum(variance + np.diag(log.covariance) - 2 * log.covariance, 0.0))
+            sure &= np.abs(difference) > limit * error
+    other = ~np.eye(M, dtype=bool)
+    same, sure = (signs[0] == signs[1]) & other, sure & other
+    columns: dict[str, FloatArray | IntArray] = {"order_kept": same.sum(axis=1) / (M - 1)}
     for name, which in (("n_kept", sure & same), ("n_reversed", sure & ~same), ("n_open", other & ~sure)):
-        columns[name] = np.zeros(M, np.int64)
-        columns[name][valid] = which.sum(axis=1)
+        columns[name] = which.sum(axis=1)
     return columns
 
 
@@ -403,10 +438,14 @@ def _named(table: pd.DataFrame, name: str, classes: npt.NDArray[Any], sizes: Int
     return pd.concat([pd.DataFrame(head), table], axis=1).assign(reading=reading)
 
 
-def _coinciding(table: pd.DataFrame) -> list[Note]:
-    """Return a note on the pairs of classes whose centers are not distinguishable, in the data or on a map."""
-    rows = table[table["ratio"].isna()]
-    if rows.empty:
-        return []
-    pairs = dict.fromkeys(f"{a} and {b}" for a, b in zip(rows["class_a"], rows["class_b"], strict=True))
-    return [note("class_distances.coincide", pairs=tuple(list(pairs)[:3]), count=len(pairs))]
+def _coinciding(table: pd.DataFrame, embedding: str) -> list[Note]:
+    """Return notes on the pairs of classes whose centers are not distinguishable, in the data or on a map."""
+    in_data, on_map = table["apart_in_data"], table["apart_on_map"]
+    notes = []
+    for code, chosen in (("both", ~in_data & ~on_map), ("map", in_data & ~on_map), ("data", ~in_data & on_map)):
+        rows = table[chosen]
+        if len(rows):
+            pairs = tuple(f"{a} and {b}" for a, b in zip(rows["class_a"], rows["class_b"], strict=True))
+            numbers = {"embedding": embedding, "pairs": pairs[:3], "count": len(pairs)}
+            notes.append(note(f"coincide.{code}", **numbers))
+    return notes

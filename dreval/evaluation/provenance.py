@@ -298,6 +298,8 @@ def attainable_note(table: Any, adjust: str | None, recorded: Collection[str] = 
     tested = table[table["p_value"].notna() & (table["family"] != "")]
     n_tests, n_resamples = len(tested), int(tested["n_resamples"].max())
     label = "p" if adjust is None else "adjusted p"
+    if (tested["p_kind"] == "exact").all():
+        return [note("test.all_permutations", word=label, tests=n_tests, least=smallest, most=n_resamples)]
     enough = round((n_tests if adjust == "holm" else 1) / LARGE_P) - 1
     remedy, name = f"n_resamples={enough}", str(tested["test"].iloc[0])
     if TESTS.card(name.partition(":")[0]).second == "method":  # has its own family and number of resamples

@@ -6,6 +6,7 @@ thinned, Gaussian numbers fissioned (Neufeld et al. 2024), columns divided into 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from copy import deepcopy
 from dataclasses import dataclass, field
@@ -29,7 +30,7 @@ MIN_DUPLICATE_CORRELATION = 0.95  # of columns that stay in one half, since they
 MAX_CORRELATED_ROWS = 2000  # rows from which the correlations of columns are computed
 COLUMN_BLOCK = 1000  # columns that are correlated with all at one time
 FEW_COLUMNS = 10  # in a half, below which a note says so
-MAX_DEPTH_P = 1e-6  # p of equal depths below which counts are refused without ``prepare``
+MAX_DEPTH_P = 1e-6  # p of the spread of row totals below which they are unequal, or more even than those of counts
 
 Prepare = Callable[[FloatArray], Any]
 
@@ -171,22 +172,29 @@ class MeasurementSplits:
             hint = "Split the numbers themselves: kind='poisson', 'binomial', 'negative_binomial' or 'gaussian'."
             raise InputError("X", "must have two different columns or more for kind='columns'", received, hint)
 
+    def _depth_statistic(self) -> float:
+        """Return the chi-square statistic of equal expected row totals; NaN where the kind is not of such counts."""
+        means = self.X.mean(axis=0)
+        expected = float((means + (0.0 if self.parameter is None else self.parameter) * means**2).sum())
+        if self.kind not in ("poisson", "negative_binomial") or not expected:
+            return math.nan
+        totals = self.X.sum(axis=1)
+        return float(np.square(totals - totals.mean()).sum()) / expected
+
     def check_depths(self) -> None:
         """Raise if counts have unequal row totals and are not prepared: differences of depth are then found, too.
 
         The variance of the totals is compared with that of rows with equal expected totals, by the chi-square test.
         """
-        if self.kind not in ("poisson", "negative_binomial") or self.prepare is not None:
-            return
         from scipy.special import chdtrc
 
-        means = self.X.mean(axis=0)
-        expected = float((means + (0.0 if self.parameter is None else self.parameter) * means**2).sum())
-        totals = self.X.sum(axis=1)
-        if expected > 0 and chdtrc(len(totals) - 1, np.square(totals - totals.mean()).sum() / expected) < MAX_DEPTH_P:
+        if self.prepare is None and chdtrc(len(self.X) - 1, self._depth_statistic()) < MAX_DEPTH_P:
+            totals = self.X.sum(axis=1)
             received = f"totals from {totals.min():,.0f} to {totals.max():,.0f}"
-            hint = "Pass prepare=, such as lambda counts: np.log1p(counts / counts.sum(axis=1, keepdims=True)); or "
-            hint += "prepare=lambda counts: counts where the totals are part of the signal."
+            hint = (
+                "In Python pass prepare=, such as lambda counts: np.log1p(counts / counts.sum(axis=1, keepdims=True));"
+            )
+            hint += " or prepare=lambda counts: counts where the totals are part of the signal."
             raise InputError("X", "must have rows of equal totals for counts without `prepare`", received, hint)
 
     def notes(self) -> list[Note]:
@@ -194,7 +202,10 @@ class MeasurementSplits:
         if self.kind == "replicate":
             return [note("split.replicate")]
         if self.kind != "columns":
-            return [note(f"split.{self.kind}")]
+            from scipy.special import chdtr
+
+            is_even = chdtr(len(self.X) - 1, self._depth_statistic()) < MAX_DEPTH_P
+            return [note(f"split.{self.kind}"), *([note("split.even_totals")] if is_even else [])]
         notes = [note("split.columns")]
         sizes = np.bincount(self.column_groups)
         if (sizes > 1).any():
@@ -371,7 +382,7 @@ def _check_counts(X: FloatArray, kind: str) -> None:
     if not is_count_table(X) or X.max(initial=0) > MAX_COUNT:
         wrong = X[(X < 0) | (np.floor(X) != X) | (X > MAX_COUNT)]
         received = f"numbers such as {wrong.flat[0]:g}"
-        hint = "Pass the raw counts, and what is done with them as prepare=; for other numbers use kind='columns'."
+        hint = "Pass raw counts; prepare= of held_out_fidelity transforms them. For other numbers: kind='columns'."
         raise InputError("X", f"must hold counts (integers from 0 on) for kind={kind!r}", received, hint)
 
 

@@ -27,10 +27,13 @@ class ClassDistances(TableRecord):
     table : DataFrame
         One row for each embedding and pair of classes: ``embedding``, ``class_a``, ``class_b``, their sizes ``n_a`` and
         ``n_b``, ``data_distance`` and ``map_distance`` in the units of each, ``data`` and ``map`` (both divided by
-        their geometric mean over all pairs), their ``ratio`` with ``conf_low`` and ``conf_high``, ``rank_data`` and
+        their geometric mean over the pairs that are apart in the data and on the map), their ``ratio`` with
+        ``conf_low`` and ``conf_high`` (limits where a pair is apart in one of them alone), ``rank_data`` and
         ``rank_map`` (1: the nearest pair), ``order_kept`` (share of the other pairs that are on the same side of this
         one, nearer or farther, in the data and on the map), ``n_kept``, ``n_reversed`` and ``n_open`` (how many of them
-        surely are, surely are not, and are not decided), and ``reading``: "too far", "too near" or "open".
+        surely are, surely are not, and are not decided), ``apart_in_data`` and ``apart_on_map`` (whether the centers
+        are two standard errors apart or more), and ``reading``: "too far", "too near", "open", or "" without an
+        interval.
     recipe : dict
         ``n``, ``n_classes``, ``embeddings``, ``groups``, ``parameters``, ``call`` and ``versions``.
     notes : tuple of Note

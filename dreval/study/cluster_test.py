@@ -37,7 +37,7 @@ def cluster_test(
     if Y is None:
         raise InputError("split", "must be one whose run did not fail", str(split), "Pass the number of another split.")
     root = int(record.recipe["random_state"])
-    codes, names = _clusters(rule, Y, root)
+    codes, names, is_fixed = _clusters(rule, Y, root)
     first, second = record._splits.prepared(split)
     parts = record._splits.parts(split)
     labels = parts.second_columns if second.shape[1] == len(parts.second_columns) else np.arange(second.shape[1])
@@ -73,12 +73,21 @@ def cluster_test(
             "random_state": root,
             "parameters": {"split": split, "setting": setting, "n_resamples": B, "alpha": level},
         },
-        notes=_notes(record),
+        notes=_notes(record, is_fixed),
     )
 
 
-def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str]]:
-    """Return the cluster of each point, -1 for none, and the names of the clusters."""
+def _is_fixed(rule: Any, Y: FloatArray, values: Any) -> bool:
+    """Return whether a rule gives the same clusters for a map whose points have changed places."""
+    order = np.roll(np.arange(len(Y)), len(Y) // 2)
+    with UserCode("rule", function_name(rule, "rule"), "return a cluster for each point of a map in another order"):
+        moved = np.asarray(rule(Y[order]))
+    values = np.asarray(values)
+    return np.array_equal(moved, values) and not np.array_equal(moved, values[order])
+
+
+def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str], bool]:
+    """Return the cluster of each point, -1 for none, the names of the clusters, and whether they ignore the map."""
     hint = "Pass a number of clusters, or a function of the map that returns a cluster for each point."
     if callable(rule):
         name = function_name(rule, "rule")
@@ -86,12 +95,16 @@ def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str]]
             values = rule(Y.copy())
         if np.ndim(values) != 1 or len(values) != len(Y):
             raise InputError("rule", f"must return one cluster for each of {len(Y)} points", describe(values), hint)
-        present = ~np.asarray(pd.isna(pd.Series(values)))
-        texts = np.array([str(value) for value in values], dtype=object)
-        present &= texts != "-1"
+        is_fixed = _is_fixed(rule, Y, values)
+        series = pd.Series(np.asarray(values)).convert_dtypes()  # -1.0 is -1
+        texts = series.astype(str).to_numpy(dtype=object)
+        present = ~series.isna().to_numpy() & (texts != "-1")
     else:
         from scipy.cluster.vq import kmeans2
 
+        if not isinstance(rule, int | np.integer):
+            raise InputError("rule", "must be a number of clusters or a function of the map", describe(rule), hint)
+        is_fixed = False
         count = check_int(rule, "rule", low=2, high=len(Y) // MIN_CLUSTER)
         runs = [kmeans2(Y, count, minit="++", rng=stream(root, "k-means", b)) for b in range(10)]
         centers, assigned = min(runs, key=lambda run: float(np.square(Y - run[0][run[1]]).sum()))
@@ -105,7 +118,7 @@ def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str]]
     if len(names) < 2 or sizes.min(initial=len(Y)) < MIN_CLUSTER:
         received = f"{len(names)} of sizes {', '.join(map(str, sizes[:10]))}"
         raise InputError("rule", f"must give at least two clusters of {MIN_CLUSTER} points or more", received, hint)
-    return codes, names
+    return codes, names, is_fixed
 
 
 class _MaxT(NamedTuple):
@@ -220,9 +233,9 @@ def _adjusted(rows: pd.DataFrame, columns: pd.DataFrame, alpha: float) -> tuple[
     return rows[[*order, "dip", "dip_p_value", "dip_p_adjusted", "n_dip"]], columns
 
 
-def _notes(record: HeldOutFidelity) -> Notes:
+def _notes(record: HeldOutFidelity, is_fixed: bool) -> Notes:
     """Return what the tests do not say."""
-    notes = [note("clusters.gradient"), note("clusters.gap")]
+    notes = [*([note("clusters.fixed")] if is_fixed else []), note("clusters.gradient"), note("clusters.gap")]
     if record._splits.kind == "columns":
         notes.append(note("clusters.halves"))
     return (*notes, *record._splits.notes())

@@ -172,6 +172,7 @@ def test_rows_of_groups_are_permuted_within_groups() -> None:
     X["d"] = np.repeat([0.0, 1.0, 5.0], N // 3)
     few = dreval.column_importance(X, Y, groups=groups, **OPTIONS)
     assert not few.visible  # three columns and 19 permutations: adjusted p is at least .15
+    assert str(few).startswith("Too few permutations to decide")
     result = dreval.column_importance(X, Y, groups=groups, **{**OPTIONS, "n_resamples": 99})
     table = result.table.set_index("column")
     assert table["conf_low"].isna().all()

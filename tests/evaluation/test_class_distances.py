@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 from scipy.stats import t as student
 
 import dreval
@@ -175,8 +175,55 @@ def test_coinciding_and_small_classes_have_a_note() -> None:
     record = results(labels=mixed).class_distances()
     rows = record.tidy().set_index(["class_a", "class_b"])
     assert np.isnan(rows.loc[("C", "E"), "ratio"])
-    assert "class_distances.coincide" in {note.code for note in record.notes}
+    assert "coincide.both" in {note.code for note in record.notes}
     assert rows["ratio"].notna().sum() == 9
+
+
+def test_a_pair_that_is_drawn_on_one_place_is_too_near() -> None:
+    """It has an upper limit below 1, is the worst, and is compared with the other pairs; the reverse is too far."""
+    centers = np.eye(4)[np.repeat(range(4), SIZES)] * 9.0
+    points = centers + RNG.normal(size=(46, 4))
+    one_place = points.copy()
+    one_place[:, 3] += one_place[:, 2]
+    one_place[:, 2] = 0.0  # C and D have one center
+    record = results(points, one_place).class_distances("C", "D")
+    row = record.tidy().iloc[0]
+    assert (row["reading"], row["conf_low"]) == ("too near", 0.0)
+    assert row["ratio"] <= row["conf_high"] < 1
+    assert "drawn on one place" in " ".join(str(record).split())
+    everything = results(points, one_place).class_distances()
+    assert "Most distorted: C and D" in " ".join(str(everything).split())
+    ranks = naive_squares(points), naive_squares(one_place)
+    for p, order_kept in enumerate(everything.tidy()["order_kept"]):
+        signs = [np.sign(np.delete(values, p) - values[p]) for values in ranks]
+        assert order_kept == pytest.approx(np.mean(signs[0] == signs[1]))
+    assert {note.code for note in everything.notes} == {"coincide.map"}
+    assert len(everything.plot().axes[0].patches) == 6
+
+    reverse = results(one_place, points).class_distances("C", "D")
+    row = reverse.tidy().iloc[0]
+    assert (row["reading"], np.isnan(row["ratio"]), np.isnan(row["conf_high"])) == ("too far", True, True)
+    assert row["conf_low"] > 1
+    assert "not distinguishable in the data" in " ".join(str(reverse).split())
+
+
+@pytest.mark.slow
+def test_limits_cover_the_ratio_of_centers() -> None:
+    """The upper limit of a pair that is drawn at a twentieth of its distance is above the true ratio, and below 1."""
+    centers = np.eye(4) * 9.0
+    drawn = centers @ [[1, 0, 0, 0], [0, 1, 0, 0], [0, 0, 0.05, 0.95], [0, 0, 0, 1]]
+    log_distances = [np.log(pdist(part)) for part in (centers, drawn)]
+    log_units = [values[:5].mean() for values in log_distances]
+    ratio = np.exp(log_distances[1][5] - log_units[1] - log_distances[0][5] + log_units[0])
+    tables = []
+    for seed in range(100):
+        rng = np.random.default_rng(seed)
+        noisy = [part[np.repeat(range(4), SIZES)] + rng.normal(size=(46, 4)) for part in (centers, drawn)]
+        tables.append(results(*noisy).class_distances("C", "D").tidy().iloc[0])
+    merged = [row for row in tables if not row["apart_on_map"]]
+    assert len(merged) > 50
+    assert np.mean([row["conf_high"] >= ratio for row in merged]) >= 0.97
+    assert np.mean([row["reading"] == "too near" for row in merged]) == 1
 
 
 def test_labels_may_be_a_variable_and_data_may_be_passed(tmp_path: Any) -> None:

@@ -103,6 +103,8 @@ def test_notes_have_no_effect_in_a_result(result, note):
     pd.testing.assert_frame_equal(repeated.drop(columns="note"), result.table.drop(columns="note"))
     assert coded(altered.summary()) == coded(result.summary())
     assert attainable_note(altered.table, "holm") == attainable_note(result.table, "holm")
+    few = result.table.assign(p_kind="exact", p_value=0.5, n_resamples=2)
+    assert [item.code for item in attainable_note(few, "holm")] == ["test.all_permutations"]
     readings = [read_results(results) for results in (altered, result)]
     assert len({_tested.rejection_text(view, view.tests) for view in readings}) == 1
 

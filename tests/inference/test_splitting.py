@@ -185,3 +185,15 @@ def test_unequal_depths_are_refused_without_prepare():
     with pytest.raises(InputError, match="rows of equal totals"):
         MeasurementSplits.of(deep, "poisson", 0.5, {}, 0).check_depths()
     MeasurementSplits.of(deep, "poisson", 0.5, {}, 0, np.log1p).check_depths()
+
+
+def test_rounded_shares_are_not_taken_for_counts_in_silence():
+    """Counts that were divided by their totals and rounded have nearly equal totals: a note says so."""
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(rng.gamma(2.0, 5.0, 40), (300, 40)).astype(float)
+    shares = np.round(10_000 * counts / counts.sum(axis=1, keepdims=True))
+    codes = [
+        [item.code for item in MeasurementSplits.of(table, "poisson", 0.5, {}, 0, np.log1p).notes()]
+        for table in (counts, shares)
+    ]
+    assert codes == [["split.poisson"], ["split.poisson", "split.even_totals"]]

@@ -100,6 +100,21 @@ def test_chance_is_the_mean_over_all_permutations(name: str) -> None:
     assert expected == pytest.approx(1 - 6 / 5 * (1 + 1 / 2) if name == "knn_r2" else -1 / 5)
 
 
+def test_chance_with_groups_is_that_of_random_neighbors_from_other_groups() -> None:
+    """The closed form is the mean over all pairs of neighbors of other groups, far below 0 for a number per group."""
+    groups, t = np.array([0, 0, 0, 1, 1, 2, 2]), np.array([1.0, 1.0, 1.5, 4.0, 4.0, 9.0, 8.0])
+    variables = {"target": t.astype([("target", float)]), "nested_in": groups}
+    view = make_view(Y[:7], Y[:7], 1, False, variables=variables)
+    errors = [
+        np.mean([(t[i] - np.mean(pair)) ** 2 for pair in itertools.combinations(t[groups != groups[i]], 2)])
+        for i in range(7)
+    ]
+    expected = 1 - np.sum(errors) / np.square(t - t.mean()).sum()
+
+    assert MEASURES.card("knn_r2").expected(view, 2, "target") == pytest.approx(expected, rel=1e-12)
+    assert expected < -0.3
+
+
 @pytest.mark.parametrize("name", NAMES)
 def test_values_without_each_point_are_those_of_the_other_points(name: str) -> None:
     """The leave-one-out values of the card are the measure of the other points."""
@@ -192,8 +207,8 @@ def test_covariates_that_are_numbers_are_targets() -> None:
 
 
 @pytest.mark.parametrize(("target", "message"), [
-    (list("ab") * 20, "must be numbers"), (np.ones(40), "must have three values or more that differ"),
-    (np.r_[1.0, 2.0, [np.nan] * 38], "must have three values or more"), (T[:9], "40 rows|must have"),
+    (list("ab") * 20, "must be numbers"), (np.ones(40), "must have three known values or more, not all"),
+    (np.r_[1.0, 2.0, [np.nan] * 38], "must have three known values or more"), (T[:9], "40 rows|must have"),
 ])  # fmt: skip
 def test_what_is_no_target_is_refused(target: Any, message: str) -> None:
     """Classes, constants, too few known values and other lengths raise an error that says so."""

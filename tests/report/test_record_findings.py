@@ -161,11 +161,14 @@ def new_points(m: int = 40, p: list[float] | None = None, bound: float = 0.75) -
     return OutOfSample(table, points, np.zeros((90, 2)), recipe)
 
 
-def class_pairs(*rows: tuple[float, float, float, str], requested: tuple[str, ...] = ("A", "B")) -> ClassDistances:
+def class_pairs(
+    *rows: tuple[float, float, float, str], requested: tuple[str, ...] = ("A", "B"), apart: str = "data map"
+) -> ClassDistances:
     """Return the distances of pairs of classes: ratio, ends of the interval and reading of each."""
     table = pd.DataFrame(rows, columns=["ratio", "conf_low", "conf_high", "reading"])
     table = table.assign(embedding="map", class_a="A", class_b=list("BC")[: len(rows)], order_kept=0.25)
     table = table.assign(n_kept=4, n_reversed=2, n_open=1)
+    table = table.assign(apart_in_data="data" in apart, apart_on_map="map" in apart)
     return ClassDistances(table, {"parameters": {"conf_level": 0.95}, "asked": requested}, (), table)
 
 
@@ -212,9 +215,16 @@ def columns(*visible: bool) -> ColumnImportance:
     """Return the importance of columns a, b, ..., of which some are shown."""
     count = len(visible)
     table = pd.DataFrame({"column": list("abcd")[:count], "drop": [0.3, 0.2, 0.01, 0.0][:count], "visible": visible})
-    table = table.assign(weight=[0.8, 0.7, 0.6, 0.5][:count])
+    table = table.assign(weight=[0.8, 0.7, 0.6, 0.5][:count], conf_low=0.0)
     recipe = {"n": 40, "parameters": {"n_neighbors": 15, "conf_level": 0.95}}
     return ColumnImportance(table, np.zeros((40, count)), np.arange(40), np.zeros((40, 2)), 0.6, 0.05, recipe=recipe)
+
+
+def undecided_columns() -> ColumnImportance:
+    """Return the importance of two columns without intervals, of too few permutations for their p-values."""
+    record = columns(False, False)
+    notes = (note("importance.resamples", smallest=0.2, needed=1999),)
+    return replace(record, table=record.table.assign(conf_low=math.nan), notes=notes)
 
 
 def alike(measure: str, *values: float, p: float = 0.01, changed: int = 1) -> RepresentationSimilarity:
@@ -471,6 +481,7 @@ CASES: dict[str, Case] = {
     "columns": (lambda: small.importance_findings(columns(True, True, False)), [2, 3, 0.2, 0.3, 15, 0.6, 0.05, 0.6]),
     "one column": (lambda: small.importance_findings(columns(True)), [1, 1, 0.3, 15, 0.6, 0.05]),
     "no column": (lambda: small.importance_findings(columns(False, False)), [0.6, 15, 0.05, 0.7, 0.8]),
+    "too few permutations": (lambda: small.importance_findings(undecided_columns()), [1999, 0.6, 15, 0.05, 0.7, 0.8]),
     "perplexity": (lambda: small.perplexity_findings(perplexities(3.0, 2.0)), [20, 2.0, 1.5, 2.5, 10, 3.0]),
     "perplexity alone": (lambda: small.perplexity_findings(perplexities(3.0, 2.0, half=math.nan)), [20, 2.0]),
     "no perplexity": (lambda: small.perplexity_findings(perplexities(math.nan, math.nan)), []),
@@ -523,7 +534,38 @@ CASES: dict[str, Case] = {
     "distance without interval": (
         lambda: classes.class_distances_findings(class_pairs((1.05, math.nan, math.nan, ""))), [1.05],
     ),
-    "no distance": (lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""))), []),
+    "no distance": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""), apart="")), [],
+    ),
+    "drawn on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.0, 0.0, 0.4, "too near"), apart="data")),
+        [0.4],
+    ),
+    "perhaps on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.2, 0.0, 1.4, "open"), apart="data")),
+        [1.4],
+    ),
+    "drawn apart alone": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, 2.5, math.nan, "too far"), apart="map")),
+        [2.5],
+    ),
+    "perhaps drawn apart alone": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, 0.5, math.nan, "open"), apart="map")),
+        [0.5],
+    ),
+    "all distances without intervals": (
+        lambda: classes.class_distances_findings(class_pairs((1.62, math.nan, math.nan, ""), requested=())), [1, 25],
+    ),
+    "worst on one place": (
+        lambda: classes.class_distances_findings(class_pairs((0.0, 0.0, 0.4, "too near"), requested=(), apart="data")),
+        [0, 1, 25],
+    ),
+    "worst apart alone": (
+        lambda: classes.class_distances_findings(
+            class_pairs((math.nan, 2.5, math.nan, "too far"), requested=(), apart="map")
+        ),
+        [1, 0, 25],
+    ),
     "all distances": (
         lambda: classes.class_distances_findings(
             class_pairs((1.62, 1.31, 1.98, "too far"), (0.62, 0.51, 0.73, "too near"), requested=())

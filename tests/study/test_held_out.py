@@ -340,6 +340,13 @@ def test_rules_give_names_and_leave_points_out():
     assert set(result.tidy().loc[0, ["first", "second"]]) == {"left", "right"}
     assert (result.clusters == -1).any()
     assert list(result.augment()) == ["y1", "y2", "cluster"]
+    numbered = [np.where(result.clusters < 0, -1, result.clusters).astype(kind) for kind in (int, float, str)]
+    expected, *others = (clusters_of(X, rule=lambda _, codes=codes: codes) for codes in numbered)
+    assert {note.code for note in expected.notes} - {note.code for note in result.notes} == {"clusters.fixed"}
+    for other in others:
+        pd.testing.assert_frame_equal(other.tidy(), expected.tidy())
+    with pytest.raises(InputError, match="a number of clusters or a function of the map"):
+        clusters_of(X, rule=numbered[0])
     for rule in (lambda Y: Y[:3, 0], lambda Y: np.zeros(len(Y)), 1, lambda Y: np.arange(len(Y))):
         with pytest.raises(InputError, match="rule"):
             clusters_of(X, rule=rule)

@@ -46,25 +46,41 @@ def class_distances_findings(record: ClassDistances) -> list[Finding]:
             "far": int((rows["reading"] == "too far").sum()),
             "near": int((rows["reading"] == "too near").sum()),
         }
-        findings.append(record_finding("class_distances.table", **numbers))
+        is_tested = bool(rows["conf_low"].notna().any())
+        findings.append(record_finding(f"class_distances.{'table' if is_tested else 'untested'}", **numbers))
         distorted = rows[rows["reading"].isin(["too far", "too near"])]
         if len(distorted):
-            worst = distorted.loc[np.log(distorted["ratio"]).abs().idxmax()]
+            worst = distorted.loc[_distortion(distorted).idxmax()]
             named = {"a": worst["class_a"], "b": worst["class_b"], "ratio": float(worst["ratio"])}
-            findings.append(record_finding("class_distances.worst", **named))
+            findings.append(record_finding(f"class_distances.worst{_one_sided(worst)}", **named))
     return findings
+
+
+def _distortion(rows: pd.DataFrame) -> pd.Series[float]:
+    """Return how distorted each pair is, in logarithms; infinite where it is apart in the data or on the map alone."""
+    is_one_sided = rows["apart_in_data"] != rows["apart_on_map"]
+    return np.log(rows["ratio"].mask(is_one_sided)).abs().mask(is_one_sided, math.inf)
+
+
+def _one_sided(row: Any) -> str:
+    """Return how a pair is named that is apart in the data alone, or on the map alone; else nothing."""
+    if row["apart_in_data"] == row["apart_on_map"]:
+        return ""
+    return "_merged" if row["apart_in_data"] else "_split"
 
 
 def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
     """Return how far apart a pair of classes is drawn, and its order among the other pairs."""
     numbers = {"embedding": row["embedding"], "a": row["class_a"], "b": row["class_b"], "level": level}
     numbers |= {"ratio": float(row["ratio"]), "low": float(row["conf_low"]), "high": float(row["conf_high"])}
-    if math.isnan(row["ratio"]):
+    if not row["apart_in_data"] and not row["apart_on_map"]:
         return [record_finding("class_distances.coincide", **numbers)]
     kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
+    if _one_sided(row) and row["reading"]:
+        kind = _one_sided(row)[1:] + ("_open" if row["reading"] == "open" else "")
     order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
     findings = [record_finding(f"class_distances.{kind}", **numbers)]
-    if kind != "no_interval":
+    if kind != "no_interval" and not _one_sided(row):
         findings.append(record_finding("class_distances.order", others=sum(order.values()), **order))
     return findings
 
@@ -72,14 +88,14 @@ def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
 def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
     """Return the pairs of classes of one embedding, the most distorted first."""
     rows = record.table[record.table["embedding"] == name]
-    order = np.log(rows["ratio"]).abs().sort_values(ascending=False, na_position="last", kind="stable").index
+    order = _distortion(rows).sort_values(ascending=False, na_position="last", kind="stable").index
     cells = [
         [
             f"{row['class_a']} – {row['class_b']}",
             _number(row["data"]),
             _number(row["map"]),
             _number(row["ratio"]),
-            "" if math.isnan(row["conf_low"]) else f"{_number(row['conf_low'])} to {_number(row['conf_high'])}",
+            _interval_text(row),
             row["reading"],
             f"{row['rank_data']}, {row['rank_map']}",
         ]
@@ -88,10 +104,20 @@ def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
     heads = [Column("Classes", "name"), Column("data"), Column("map"), Column("ratio"), Column("interval")]
     heads += [Column("drawn", "text"), Column("ranks")]
     left = len(rows) - len(cells)
-    foot = "data, map: distances over their geometric means; ranks in the data and on the map, 1: the nearest pair."
+    foot = "data, map: distances over their geometric means, of pairs that are apart in both; ranks in the data and on "
+    foot += "the map, 1: the nearest pair."
     further = f" {left:,} further pairs: .summary(full=True) or .tidy()." if left else ""
     title = name if len(record.names) > 1 else ""
     return Table(title, heads, cells, foot=foot + further)
+
+
+def _interval_text(row: dict[str, Any]) -> str:
+    """Return the interval of a ratio, or its limit."""
+    if math.isnan(row["conf_low"]) or row["conf_high"] == math.inf:
+        return ""
+    if math.isnan(row["conf_high"]):
+        return f"at least {_number(row['conf_low'])}"
+    return f"{_number(row['conf_low'])} to {_number(row['conf_high'])}"
 
 
 def _number(value: float) -> str:

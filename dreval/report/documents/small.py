@@ -219,7 +219,10 @@ def importance_findings(record: ColumnImportance) -> list[Finding]:
     """Return the columns that the map shows, and those that it is not known to show, by their weight."""
     visible, hidden = record.table[record.table["visible"]], record.hidden
     numbers = {"total": len(record.table), "k": record.k, "overlap": record.overlap, "chance": record.chance}
-    if len(visible):
+    too_few = [item for item in record.notes if item.code == "importance.resamples"]
+    if too_few and record.table["conf_low"].isna().all():  # adjusted p-values decide
+        findings = [record_finding("importance.too_few", **numbers | dict(too_few[0].values))]
+    elif len(visible):
         numbers |= {"count": len(visible), "low": float(visible["drop"].min()), "high": float(visible["drop"].max())}
         kind = "importance.shown" if len(visible) > 1 else "importance.shown_one"
         findings = [record_finding(kind, names=_first_names(record.visible), **numbers)]

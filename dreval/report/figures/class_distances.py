@@ -73,8 +73,10 @@ def _matrix(record: ClassDistances, embedding: str) -> Figure:
     for i in range(1, c):
         for j in range(i):
             is_sure = bool(low[i, j] > 1 or high[i, j] < 1)
-            share = min(1.0, abs(math.log(ratios[i, j])) / FULL_SHADE) if is_sure else 0.0
-            color = LIGHT["rule"] if not is_sure else SCALE_LIGHT[-1 if ratios[i, j] > 1 else 0]
+            share = 1.0  # of a pair that is apart in the data or on the map alone
+            if ratios[i, j] > 0:
+                share = min(1.0, abs(math.log(ratios[i, j])) / FULL_SHADE)
+            color = LIGHT["rule"] if not is_sure else SCALE_LIGHT[-1 if low[i, j] > 1 else 0]
             style: dict[str, Any] = {"facecolor": color, "edgecolor": "none"}
             style["alpha"] = 0.12 + (SHADE_OPACITY - 0.12) * share if is_sure else 0.35
             ax.add_patch(Rectangle((j + 0.02, i - 1 + 0.03), 0.96, 0.94, **style))

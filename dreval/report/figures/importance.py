@@ -43,7 +43,7 @@ def _bars(record: ColumnImportance) -> Figure:
     short, _ = figure_names(table["column"])
     names = [short[name] for name in table["column"]]
     left = 0.3 + LETTER_INCHES * max(map(text_breadth, names), default=1)
-    figure, ax = one_axes(left + PLOT_INCHES + 0.2, 1.35 + BAR_INCHES * len(table), left, 0.2, 0.75, 0.6)
+    figure, ax = one_axes(left + PLOT_INCHES + 0.2, 1.5 + BAR_INCHES * len(table), left, 0.2, 0.9, 0.6)
     places = np.arange(len(table))[::-1]
     ax.barh(places, table["weight"], height=0.78, color=LIGHT["rule"], linewidth=0, label="weight in the data")
     colors = np.where(table["visible"], SCALE_LIGHT[-2], NEUTRAL_COLOR)
@@ -66,10 +66,10 @@ def _bars(record: ColumnImportance) -> Figure:
     ax.legend(borderaxespad=0.3, columnspacing=1.2, **legend)
     hidden = len(record.table) - len(table)
     level = f"{100 * record.conf_level:g} %"
-    interval = f"{level} intervals, for all columns together. " if table["conf_low"].notna().any() else ""
+    interval = [f"{level} intervals, for all columns together."] * bool(table["conf_low"].notna().any())
     further = f" {count_noun(hidden, 'more column')} in tidy()." * (hidden > 0)
     if isinstance(figure, Figure):
-        write_foot(figure, 0.1, [f"{interval}Without a blue bar: not known to be shown.{further}"])
+        write_foot(figure, 0.1, [*interval, f"Without a blue bar: not known to be shown.{further}"])
     return figure
 
 
