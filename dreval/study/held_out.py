@@ -367,7 +367,7 @@ def held_out_fidelity(
         parts={**parts, "p_chance": float(row["p_value"]), "measure": str(row["measure"])},
         chance=float(row["chance"]),
         table=table,
-        n_resamples=R,
+        n_runs=R,
         notes=(*input_notes, *comparison.notes()),
         settings=tuple(options),
         values=pd.DataFrame(values),
