@@ -228,7 +228,7 @@ def test_unknown_section_raises_an_error(tmp_path: Path) -> None:
     """The error for a wrong word in the front matter names the valid ones."""
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
-    with pytest.raises(ValueError, match=r"must be one of start, evaluate, .*, papers: got 'tasks'"):
+    with pytest.raises(ValueError, match=r"must be one of start, coming, evaluate, .*, papers: got 'tasks'"):
         SECTIONS.read_vignette(path, tmp_path)
 
 
