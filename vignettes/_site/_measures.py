@@ -219,7 +219,8 @@ def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
 def evaluated() -> Results:
     """Compute every measure of an embedding, for all six; the batches are drawn at random."""
     data, latent, labels = sheet()
-    variables = {"labels": labels, "latent": latent, "batch": np.random.default_rng(SEED).integers(0, 2, N)}
+    variables: dict[str, Any] = {"labels": labels, "latent": latent, "batch": np.random.default_rng(SEED).integers(0, 2, N)}
+    variables["covariates"] = {"along": latent[:, 0]}  # the target of measures that have one
     names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
     evaluation = dreval.Evaluation(data, dict(embeddings()), **variables, random_state=SEED)
     return evaluation.run(names, tests=None, ci=None)
