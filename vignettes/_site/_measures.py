@@ -217,10 +217,10 @@ def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
 
 @cache
 def evaluated() -> Results:
-    """Compute every measure of an embedding, for all six; the batches are drawn at random."""
+    """Compute every measure of an embedding, for all six; the target is the bend, batches are random."""
     data, latent, labels = sheet()
-    variables: dict[str, Any] = {"labels": labels, "latent": latent, "batch": np.random.default_rng(SEED).integers(0, 2, N)}
-    variables["covariates"] = {"along": latent[:, 0]}  # the target of measures that have one
+    variables: dict[str, Any] = {"labels": labels, "latent": latent, "covariates": {"along": latent[:, 0]}}
+    variables["batch"] = np.random.default_rng(SEED).integers(0, 2, N)
     names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
     evaluation = dreval.Evaluation(data, dict(embeddings()), **variables, random_state=SEED)
     return evaluation.run(names, tests=None, ci=None)
