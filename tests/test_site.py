@@ -134,6 +134,16 @@ def test_family_has_a_perfect_copy_and_one_without_relation() -> None:
     assert all(len(points) == len(labels) for points in result.values())
 
 
+def test_every_kind_of_test_and_variable_is_simulated() -> None:
+    """The pages of tests have cases for the second argument of each, those of measures a variable for each need."""
+    pages = site_module("_tests")
+
+    assert {card.second for card in TESTS.cards()} <= set(pages.CASES) == set(pages.RESAMPLES)
+    assert all(len(cases) > 2 for cases in pages.CASES.values())
+    needs = {need for card in MEASURES.cards() for need in card.needs} & {"labels", "latent", "batch", "target"}
+    assert {name if name != "target" else "covariates" for name in needs} == set(site_module("_measures").variables())
+
+
 def test_every_public_name_has_a_place_in_the_reference() -> None:
     """The groups are complete and have no entry twice."""
     reference = site_module("_reference")

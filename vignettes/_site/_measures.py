@@ -215,14 +215,18 @@ def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
     return f' style="--cell:{color}"'
 
 
+def variables() -> dict[str, Any]:
+    """Return what measures need besides data and embedding; the target is the bend, batches are random."""
+    _, latent, labels = sheet()
+    batch = np.random.default_rng(SEED).integers(0, 2, N)
+    return {"labels": labels, "latent": latent, "covariates": {"along": latent[:, 0]}, "batch": batch}
+
+
 @cache
 def evaluated() -> Results:
-    """Compute every measure of an embedding, for all six; the target is the bend, batches are random."""
-    data, latent, labels = sheet()
-    variables: dict[str, Any] = {"labels": labels, "latent": latent, "covariates": {"along": latent[:, 0]}}
-    variables["batch"] = np.random.default_rng(SEED).integers(0, 2, N)
+    """Compute every measure of an embedding, for all six."""
     names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
-    evaluation = dreval.Evaluation(data, dict(embeddings()), **variables, random_state=SEED)
+    evaluation = dreval.Evaluation(sheet()[0], dict(embeddings()), **variables(), random_state=SEED)
     return evaluation.run(names, tests=None, ci=None)
 
 

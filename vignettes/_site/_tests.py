@@ -20,6 +20,7 @@ Draw = Callable[[int], tuple[FloatArray, Any]]  # of the number of the run: two 
 N, RUNS, LEVEL = 40, 100, 0.05
 RESAMPLES = {
     "variable": ("n_resamples", 99, 499),
+    "number": ("n_resamples", 99, 499),
     "groups": ("n_resamples", 99, 499),
     "method": ("n_replicates", 19, 99),
 }
@@ -41,6 +42,15 @@ def _samples(change: Callable[[FloatArray], FloatArray]) -> Draw:
     return draw
 
 
+def _on_a_map(number: Callable[[FloatArray], FloatArray], noise: float) -> Draw:
+    def draw(run: int) -> tuple[FloatArray, FloatArray]:
+        rng = np.random.default_rng(run)
+        places = rng.uniform(size=(N, 2))
+        return places, number(places) + noise * rng.normal(size=N)
+
+    return draw
+
+
 def _columns(factor: float) -> Draw:
     def draw(run: int) -> tuple[FloatArray, str]:
         rng = np.random.default_rng(run)
@@ -57,6 +67,12 @@ CASES: dict[str, dict[str, Draw]] = {
         "a parabola": _shape("quadratic", 0.3),
         "a circle": _shape("circle", 0.1),
         "only the spread depends": _shape("variance", 0.1),
+    },
+    "number": {
+        "a number that does not depend on the place": _on_a_map(lambda places: 0.0 * places[:, 0], 1.0),
+        "a gradient with much noise": _on_a_map(lambda places: places[:, 0], 0.5),
+        "a gradient with little noise": _on_a_map(lambda places: places[:, 0], 0.2),
+        "two stripes": _on_a_map(lambda places: np.sin(4 * np.pi * places[:, 0]), 0.5),
     },
     "groups": {
         "two samples of one normal distribution": _samples(lambda values: values),
