@@ -6,6 +6,7 @@ The vignettes themselves are executed by ``make site``, and there only; ``pytest
 from __future__ import annotations
 
 import ast
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -45,14 +46,17 @@ def run_cells(path: Path, text: str) -> None:
 def test_vignettes_run_from_top_to_bottom(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A vignette has code, which runs without a warning and prints the output in the text."""
+    """A vignette has code, which runs without a warning, prints, and gives each number in a sentence."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(SOURCES))  # where the site runs them
-    text = path.read_text("utf-8")
+    text, names = path.read_text("utf-8"), []
+    monkeypatch.setattr(importlib.import_module("prose"), "number", lambda name, *_: names.append(name))
 
     run_cells(path, text)
 
     assert ("print(" in text) <= bool(capsys.readouterr().out)
+    assert len(set(names)) == len(names)
+    assert set(re.findall(r"\{glue:text\}`([^`]+)`", prose(text))) <= set(names)
 
 
 @each("path", VIGNETTES)
