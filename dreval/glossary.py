@@ -24,6 +24,7 @@ __all__ = [
     "STANDING_COLUMNS",
     "TABLE_METRICS",
     "TARGETS",
+    "TERMS",
     "TEXT_COLUMNS",
     "TEXT_FORMS",
     "TIDY_COLUMNS",
@@ -134,6 +135,39 @@ TARGETS: dict[str, str] = {
     "replicates": "other runs of the method",
     "seeds": "the mean over all seeds of the method, points held fixed",
     "subsamples": "the population the points came from, method re-run",
+}
+
+# The terms of results and reports that are neither measures nor columns of a table, with their meaning.
+TERMS: dict[str, str] = {
+    "Adjusted p": "A p-value that accounts for the number of tests that belong together, by Holm's method or another.",
+    "Anchors": "Points of a large data set whose neighbors are computed, among all points; values have an interval.",
+    "Best set": "The best value and every value that is not significantly worse, by paired tests on the same points at "
+    "5 %, one measure at a time, adjusted over the embeddings.",
+    "Borderline": "Significant for one measure alone, not after adjustment for all pairs and measures.",
+    "Caution": "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
+    "Chance": "The expected value for a map that has nothing to do with the data.",
+    "Effect size": "How strong a dependence is, on the scale of its test.",
+    "Embedding, map": "The data in few dimensions, a row for each point. A map is one that is drawn.",
+    "Gap": "The value of fitted points minus that of new points: the loss from one to the other.",
+    "Groups": "Points that belong together, such as the cells of a donor; they take the place of single points in "
+    "intervals and tests.",
+    "Held out": "Measurements, or points, that the map was not made from.",
+    "k": "Number of nearest neighbors that make a neighborhood.",
+    "Kept, lost, false": "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on "
+    "the map.",
+    "Margin": "The largest difference that does not matter to you, chosen in advance, for a test of equivalence.",
+    "Note": "What you need to know to interpret a row: a reason, an assumption, an approximation.",
+    "Null data": "Data without the structure in question, such as columns permuted one by one, of which the method "
+    "makes maps for the test against noise.",
+    "Optimism": "The part of the fidelity that is fit to noise: the value on the measurements that a map shows, minus "
+    "that on held-out ones.",
+    "Perfect": "The value of a copy of the data.",
+    "Point's value": "What a point contributes to a measure; a measure is the mean over points where its card says so.",
+    "Replicate": "A re-run of the method, with another seed, on other points or on null data.",
+    "Resample": "A permutation of the rows, or a refit of a model, for a test.",
+    "Source": "What an embedding comes from: an array, a file, an estimator, a function, or a method by name.",
+    "Target of an interval": "What the interval refers to: further points, groups, or runs of the method.",
+    "Ties": "Equal distances can be ordered in several ways; worst and best are over all of them.",
 }
 
 # The printed direction of a measure by the value on its card.

@@ -1,4 +1,4 @@
-"""The first table of the page of other tools, counted from the page: ``python tests/page_tables.py``."""
+"""The table of counts on the page of other tools, from the pages of the tools: ``python tests/page_tables.py``."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 README = Path(__file__).resolve().parent.parent / "README.md"
 VIGNETTES = README.parent / "vignettes"
 OTHER_TOOLS = VIGNETTES / "other-tools.md"
+TOOL_PAGES = [VIGNETTES / f"from-{name}.md" for name in ("scikit-learn", "scib", "zadu", "r")]
 BEGIN, END = "<!-- beside: begin -->\n", "\n<!-- beside: end -->"
 
 
@@ -24,10 +25,15 @@ def site_module(module: str) -> Any:
     return import_module(f"_site.{module}")
 
 
+def tool_sections() -> Iterator[str]:
+    """Yield the sections of the pages of other tools, without the mark of their headings."""
+    for page in TOOL_PAGES:
+        yield from re.split(r"^## ", page.read_text("utf-8"), flags=re.MULTILINE)[1:]
+
+
 def other_tools() -> Iterator[tuple[str, list[list[str]]]]:
-    """Yield each tool of the page of other tools, with the cells of its rows."""
-    text = OTHER_TOOLS.read_text("utf-8")
-    for part in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+    """Yield each tool of the pages of other tools, with the cells of its rows."""
+    for part in tool_sections():
         lines = re.findall(r"^\| (`.*) \|$", part, flags=re.MULTILINE)
         if lines:
             yield part.split("\n", 1)[0], [[cell.strip() for cell in re.split(r"(?<!\\)\|", line)] for line in lines]

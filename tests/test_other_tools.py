@@ -9,7 +9,7 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 from each import each
-from page_tables import OTHER_TOOLS as PAGE
+from page_tables import tool_sections
 from sklearn.cluster import KMeans
 from sklearn.metrics import adjusted_mutual_info_score, adjusted_rand_score, normalized_mutual_info_score
 from validation.oracles.names import Names
@@ -47,9 +47,11 @@ class Row(NamedTuple):
 
 
 def _rows() -> Iterator[Row]:
-    """Return all lines of all tables of the page."""
-    for section in re.split(r"^## ", PAGE.read_text("utf-8"), flags=re.MULTILINE)[1:]:
+    """Return all lines of all tables of the pages."""
+    for section in tool_sections():
         tool = section.splitlines()[0]
+        if "| theirs |" not in section:
+            continue
         for line in section.splitlines():
             if line.startswith("| ") and not line.startswith(("| theirs", "| ---")):
                 cells = [cell.strip() for cell in line.strip("|").split("|")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
+import shlex
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
@@ -12,10 +13,11 @@ import pytest
 from each import each
 from page_tables import VIGNETTES, site_module
 
+import dreval.records.results
 from dreval import glossary
 from dreval.registry import MEASURES, METHODS, TESTS
 
-DRAWING, TEXT, SECTIONS = map(site_module, ("_drawing", "_text", "_vignettes"))
+DRAWING, TEXT, SECTIONS, SHEETS = map(site_module, ("_drawing", "_text", "_vignettes", "_sheets"))
 CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
@@ -163,6 +165,44 @@ def test_command_page_has_every_option_of_the_parser() -> None:
         assert not any(isinstance(action, argparse._SubParsersAction) for action in parser._actions)
 
 
+def test_glossary_has_every_term_target_and_measure() -> None:
+    """Each has its meaning in a line below it."""
+    lines = SHEETS.glossary_page().splitlines()
+    terms = [*glossary.TERMS, *map(TEXT.code, glossary.TARGETS), *(card.title for card in MEASURES.cards())]
+
+    for term in terms:
+        meaning = lines[lines.index(term if term.startswith("`") else TEXT.plain(term)) + 1]
+        assert meaning.startswith("    ")
+        assert len(meaning.split()) > 2
+
+
+def test_calls_of_the_cheat_sheet_exist() -> None:
+    """Functions and methods exist, commands have these options, and kinds of figures are listed."""
+    parser = site_module("_reference")._parser()
+    calls = [call for entries in SHEETS.WAYS_IN.values() for call in entries]
+
+    assert len(calls) > 20
+    for call in calls:
+        if call.startswith("dreval "):
+            for command in call.split("; "):
+                parser.parse_args(shlex.split(command)[1:])
+        else:
+            assert all(hasattr(dreval, name) for name in re.findall(r"dreval\.(\w+)", call)), call
+            assert all(hasattr(dreval.records.results.Results, name) for name in re.findall(r"res\.(\w+)", call)), call
+    assert set(SHEETS.FIGURES) <= set(dreval.list_figures())
+
+
+def test_cheat_sheet_has_the_measures_of_a_run() -> None:
+    """Every default measure has a row, with its chance level where that is a number."""
+    text = SHEETS.cheat_sheet()
+
+    for card in (card for card in MEASURES.cards() if card.default):
+        assert f"<measures/{card.name}>`" in text
+    rows = {row[0].split("<measures/")[1].split(">")[0]: row[2] for row in SHEETS._measure_rows()}
+    assert float(rows["trustworthiness"]) == pytest.approx(0.503, abs=5e-4)
+    assert (rows["triplet_accuracy"], rows["procrustes_rc"]) == ("0.5", "\u2248")
+
+
 def _vignette(folder: Path, name: str, line: str = "", body: str = "# Title\n\nFirst. Second? Third.\n") -> Path:
     path = folder / name
     path.parent.mkdir(exist_ok=True)
@@ -198,7 +238,7 @@ def test_unknown_section_raises_an_error(tmp_path: Path) -> None:
     """The error for a wrong word in the front matter names the valid ones."""
     path = _vignette(tmp_path, "a.md", "dreval: {section: tasks}\n")
 
-    with pytest.raises(ValueError, match=r"must be one of start, evaluate, .*, papers: got 'tasks'"):
+    with pytest.raises(ValueError, match=r"must be one of start, coming, evaluate, .*, papers: got 'tasks'"):
         SECTIONS.read_vignette(path, tmp_path)
 
 

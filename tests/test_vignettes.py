@@ -5,6 +5,8 @@ The vignettes themselves are executed by ``make site``, and there only; ``pytest
 
 from __future__ import annotations
 
+import ast
+import importlib
 import re
 import runpy
 from pathlib import Path
@@ -18,6 +20,8 @@ SOURCES = README.parent / "vignettes"
 VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
 PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
 LAST_SECTION = "Conclusions that do not follow"
+PUBLIC = {"dreval", "dreval.datasets", "dreval.errors", "dreval.measures", "dreval.methods", "dreval.testing"}
+USER_PAGES = [path for path in VIGNETTES if path.stem != "extending" and not path.stem.startswith("papers")]
 
 
 def cells(text: str) -> list[str]:
@@ -42,14 +46,17 @@ def run_cells(path: Path, text: str) -> None:
 def test_vignettes_run_from_top_to_bottom(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A vignette has code, which runs without a warning and prints the output in the text."""
+    """A vignette has code, which runs without a warning, prints, and gives each number in a sentence."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.syspath_prepend(str(SOURCES))  # where the site runs them
-    text = path.read_text("utf-8")
+    text, names = path.read_text("utf-8"), []
+    monkeypatch.setattr(importlib.import_module("prose"), "number", lambda name, *_: names.append(name))
 
     run_cells(path, text)
 
     assert ("print(" in text) <= bool(capsys.readouterr().out)
+    assert len(set(names)) == len(names)
+    assert set(re.findall(r"\{glue:text\}`([^`]+)`", prose(text))) <= set(names)
 
 
 @each("path", VIGNETTES)
@@ -71,6 +78,32 @@ def test_vignettes_end_with_conclusions_that_do_not_follow(path: Path) -> None:
     title, _, body = sections[-1].partition("\n")
     assert title == LAST_SECTION
     assert len(body.split()) > 20
+
+
+def imported_modules(code: str) -> set[str]:
+    """Return the modules from which Python code imports."""
+    nodes = [node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Import | ast.ImportFrom)]
+    return {
+        name
+        for node in nodes
+        for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names])
+    }
+
+
+@each("path", USER_PAGES)
+def test_user_pages_import_nothing_private(path: Path) -> None:
+    """Pages for users need public modules of the package only, and do not wrap what it prints."""
+    modules = {name for cell in cells(path.read_text("utf-8")) for name in imported_modules(cell)}
+
+    assert {name for name in modules if name.split(".")[0] == "dreval"} <= PUBLIC
+    assert "textwrap" not in modules
+
+
+def test_private_imports_are_found() -> None:
+    """Imports are found in all forms, also within functions."""
+    code = "import dreval.cli._main\ndef f():\n    from dreval.geometry import graphs\n    import textwrap as t\n"
+
+    assert imported_modules(code) == {"dreval.cli._main", "dreval.geometry", "textwrap"}
 
 
 @each("path", PAGES)

@@ -70,7 +70,7 @@ html_js_files = ["site.js"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_sidebars = {name: [] for name in ("index", "dreval", "reference/gallery", "news", "contributing")}
+html_sidebars = {name: [] for name in ("index", "reference/gallery", "news", "contributing")}
 html_theme_options = {
     "header_links_before_dropdown": 5,
     "logo": {"text": "dreval"},

@@ -39,7 +39,9 @@ from scipy.spatial.distance import cdist, pdist, squareform
 
 import dreval
 from dreval.measures import core
+from dreval.measures.core import detections, first_seen, shares
 
+__all__ = ["DEFECTS", "changed", "detections", "drawn", "first_seen", "shares"]  # what its page uses
 N, K, LEVEL = 120, 10, 0.05
 ROUNDING = 1e-9  # smaller differences of values are none
 GOOD = "good"

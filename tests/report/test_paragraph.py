@@ -327,7 +327,7 @@ def test_up_to_twelve_measures_are_named() -> None:
     names = dreval.list_measures()
     selected = [name for name in names if not {"method", "latent", "batch"} & {*dreval.card(name).needs}][:14]
     results = evaluation(a=X[:, :2]).run(selected, None, None)
-    text = " ".join(methods(results, MARKUPS["text"], 12))
+    text = " ".join(methods(results, MARKUPS["text"], 12, read_results(results)))
     measure_names = [*dict.fromkeys(results.table["measure"]), *dict.fromkeys(results.curves["measure"])]
 
     assert len(measure_names) == 14

@@ -21,6 +21,7 @@ from _site._vignettes import SECTIONS, vignettes
 TABLES = "papers/_tables"
 ABSENT = "The tables at full size are not part of this build; `make papers` makes them."
 TYPES = ("class", "exception")
+TABLE_WIDTH = 100  # characters; printed tables have 80, data frames without HTML at most 100
 _NAME = re.compile(r"^(?:dreval\.)?([A-Za-z_][\w.]*)(\(.*\))?$")
 _CODE = (
     nodes.literal,
@@ -155,13 +156,17 @@ def _linked(node: nodes.Node) -> bool:
 def describe_outputs(*event: Any) -> None:
     """Describe every figure of an executed cell by its code; sphinx would give the name of the file.
 
-    Tables of a cell can be reached, and scrolled, by the keyboard; their empty corners head nothing.
+    Tables of a cell can be reached, and scrolled, by the keyboard; their empty corners head nothing. Printed text with
+    longer lines than any printed table is wrapped: it is a paragraph.
     """
     document: nodes.Node = event[1]
     for cell in document.findall(lambda node: isinstance(node, nodes.container) and "cell" in node.get("classes", [])):
         code = "\n".join(block.astext() for block in cell.findall(nodes.literal_block) if _is_input(block))
         for image in cell.findall(nodes.image):
             image["alt"] = figure_words(code)
+        for block in cell.findall(nodes.literal_block):
+            if not _is_input(block) and max(map(len, block.astext().splitlines()), default=0) > TABLE_WIDTH:
+                block["classes"].append("wrapped")
         for table in cell.findall(lambda node: isinstance(node, nodes.raw) and "<table" in node.astext()):
             html = re.sub(r"<th([^>]*)>(?:\s|&nbsp;)*</th>", r"<td\1></td>", table.astext())
             table.children = [nodes.Text(html.replace("<table", '<table tabindex="0"'))]

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+from six_maps import EMBEDDINGS, SEED, N, embeddings, principal, sheet
 
 import dreval
 from _site import _drawing as draw
@@ -24,18 +25,7 @@ from dreval.registry import MEASURES
 from dreval.report.figures._panels import scale_of_maps
 
 FloatArray = npt.NDArray[np.float64]
-N = 180
-TURN = 1.5 * np.pi  # of a whole turn that the sheet is bent by
-SEED = 0
 
-EMBEDDINGS = {
-    "copy": "the data themselves, in all three dimensions",
-    "unrolled": "the sheet laid flat",
-    "PCA": "a projection: two principal components",
-    "torn": "laid flat, cut in the middle, the halves swapped",
-    "crushed": "laid flat, one side compressed to a twentieth",
-    "random": "laid flat, the rows permuted",
-}
 METHOD_READING = "These measures re-run a method or fit it to new data; their pages compare five methods."
 
 INTRODUCTION = (
@@ -233,37 +223,6 @@ def variables() -> dict[str, Any]:
 
 
 @cache
-def sheet() -> tuple[FloatArray, FloatArray, npt.NDArray[np.str_]]:
-    """Return the data (n, 3), their latent variables (n, 2), and three classes along the bend."""
-    rng = np.random.default_rng(SEED)
-    latent = np.column_stack([rng.uniform(0, TURN, N), rng.uniform(0, 3, N)])
-    data = np.column_stack([np.cos(latent[:, 0]), np.sin(latent[:, 0]), latent[:, 1]])
-    return data, latent, np.array(["a", "b", "c"])[np.digitize(latent[:, 0], [TURN / 3, 2 * TURN / 3])]
-
-
-@cache
-def embeddings() -> dict[str, FloatArray]:
-    """Return the six embeddings by name, from a perfect copy to one without any relation to the data."""
-    data, latent, _ = sheet()
-    along, across = latent.T
-    cut = np.where(along < TURN / 2, along + TURN / 2 + 3.5, along - TURN / 2)
-    coordinates = {
-        "copy": data,
-        "unrolled": latent,
-        "PCA": _principal(data, 2),
-        "torn": np.column_stack([cut, across]),
-        "crushed": latent * [1.0, 0.05],
-        "random": latent[np.random.default_rng(SEED).permutation(N)],
-    }
-    return {name: coordinates[name] for name in EMBEDDINGS}
-
-
-def _principal(X: FloatArray, n_components: int) -> FloatArray:
-    centered = X - X.mean(axis=0)
-    return centered @ np.linalg.svd(centered, full_matrices=False)[2][:n_components].T
-
-
-@cache
 def evaluated() -> Results:
     """Compute every measure of an embedding, for all six."""
     names = [card.name for card in MEASURES.cards() if "method" not in card.needs]
@@ -272,12 +231,12 @@ def evaluated() -> Results:
 
 
 def _crush(X: FloatArray, n_components: int) -> FloatArray:
-    Y = _principal(X, n_components)
+    Y = principal(X, n_components)
     return np.column_stack([Y[:, :1], 0.05 * Y[:, 1:]])
 
 
 def _tear(X: FloatArray, n_components: int) -> FloatArray:
-    Y = _principal(X, n_components)
+    Y = principal(X, n_components)
     return Y + np.where(Y[:, :1] > 0, -2.0, 2.0) * np.ptp(Y[:, 0]) * np.eye(n_components)[0]
 
 

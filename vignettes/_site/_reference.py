@@ -18,6 +18,7 @@ from _site import _drawing as draw
 from _site._figures import write_figures
 from _site._measures import write_measures
 from _site._methods import write_methods
+from _site._sheets import write_sheets
 from _site._tests import write_tests
 from _site._text import code, keep_plain, page, plain, raw, table, title, toctree, write
 from dreval import errors, glossary, testing
@@ -97,7 +98,7 @@ EXIT_CODES = (
 
 def write_reference(folder: Path) -> None:
     """Write every page of the reference."""
-    for write_part in (write_classes, write_figures, write_measures, write_methods, write_tests):
+    for write_part in (write_classes, write_figures, write_measures, write_methods, write_sheets, write_tests):
         write_part(folder)
     write(folder / "commands.rst", _commands())
     write(folder / "citation.rst", _citation())

@@ -11,7 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 SECTIONS = {
-    "start": "Get started",
+    "start": "Learn",
+    "coming": "Coming from another tool",
     "evaluate": "Evaluate and compare",
     "reliability": "Reliability",
     "tests": "Tests of independence",

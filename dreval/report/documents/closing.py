@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dreval.glossary import COLUMNS, true_minus
+from dreval.glossary import COLUMNS, TERMS, true_minus
 from dreval.records.frames import groups_text
 from dreval.registry import MEASURES
 from dreval.report.document import Code, Details, Items, Paragraph, Part, Section, TermEntry, Terms
@@ -190,43 +190,21 @@ def glossary(view: ResultView) -> list[TermEntry]:
     methods = sorted({row["conf_method"] for row in view.rows if row["conf_method"]})
     several = " the method that the notes have for it:" * (len(methods) > 1)
     adjustment = ADJUSTMENTS.get(str(view.recipe.get("adjust")), "nothing")
+    has_ties = any(not math.isnan(row["worst"]) and not math.isnan(row["value"]) for row in view.rows)
     rules: list[tuple[Any, str, str]] = [
-        (
-            tested,
-            "Best set",
-            (
-                "The best value and every value that is not significantly worse, by paired tests on the same points at "
-                "5 %, one measure at a time, adjusted over the embeddings."
-            ),
-        ),
-        (tested, "Borderline", "Significant for one measure alone, not after adjustment for all pairs and measures."),
-        (view.scales, "k", "Number of nearest neighbors that make a neighborhood."),
-        (
-            view.scales,
-            "Kept, lost, false",
-            "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on the map.",
-        ),
-        (entries, "Chance", "The expected value for a map that has nothing to do with the data."),
-        (
-            entries,
-            "Caution",
-            "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
-        ),
+        (tested, "Best set", ""),
+        (tested, "Borderline", ""),
+        (view.scales, "k", ""),
+        (view.scales, "Kept, lost, false", ""),
+        (entries, "Chance", ""),
+        (entries, "Caution", ""),
         (methods, f"{view.level} interval", f"Interval for one value, by{several} {'; '.join(methods)}."),
-        (
-            any(not math.isnan(row["worst"]) and not math.isnan(row["value"]) for row in view.rows),
-            "Ties",
-            "Equal distances can be ordered in several ways; worst and best are over all of them.",
-        ),
+        (has_ties, "Ties", ""),
         (view.tests, "p", _sentence(COLUMNS["p_value"])),
         (view.tests, "Adjusted p", f"p adjusted over all tests that belong together, by {adjustment}."),
-        (
-            view.tests,
-            "Effect size",
-            "How strong a dependence is, on the scale of its test.",
-        ),
+        (view.tests, "Effect size", ""),
     ]
-    return [*entries, *(TermEntry(term, meaning) for applies, term, meaning in rules if applies)]
+    return [*entries, *(TermEntry(term, meaning or TERMS[term]) for applies, term, meaning in rules if applies)]
 
 
 def measure_entry(column: Column) -> TermEntry:

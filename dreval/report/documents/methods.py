@@ -23,6 +23,7 @@ from dreval.report.render.markup import isolate_name, latex_text, markdown_text,
 from dreval.report.resamples import NULL_DATA_NAMES, scheme_text
 from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
+    ResultView,
     interval_targets,
     is_metric_passed,
     measure_title,
@@ -126,8 +127,18 @@ OVERALL_TEST_PHRASES = {
 }
 
 
-def methods(record: Results | Comparison, markup: ParagraphMarkup, listed: int) -> Iterator[str]:
-    """Yield the data, measures, intervals, tests, adjustments and software of a result, in sentences."""
+def methods(
+    record: Results | Comparison, markup: ParagraphMarkup, listed: int, view: ResultView | None
+) -> Iterator[str]:
+    """Yield the data, measures, intervals, tests, adjustments and software of a result, in sentences.
+
+    Parameters
+    ----------
+    record : the result or comparison
+    markup : names, citations and formulas in one form
+    listed : number of items that a sentence lists
+    view : of a result, the view of ``read_results``
+    """
     results = record if isinstance(record, Results) else record.results
     measures, settings = _measure_names(record), {}
     if isinstance(record, Comparison) and results is None:
@@ -155,9 +166,9 @@ def methods(record: Results | Comparison, markup: ParagraphMarkup, listed: int) 
     yield f"{subject} {verb} evaluated with dreval {version}{markup.cite(SOFTWARE_KEY)}."
     yield from _method_sentence(results, markup, listed)
     yield from _setting_sentences(measures, settings, markup, listed)
-    if isinstance(record, Results):
-        yield from _uncertainty_sentences(record, markup)
-    else:
+    if isinstance(record, Results) and view is not None:
+        yield from _uncertainty_sentences(record, view, markup)
+    elif isinstance(record, Comparison):
         yield from _comparison_sentences(record, markup)
 
 
@@ -215,7 +226,7 @@ def _first_items(items: Sequence[str], max_items: int, noun: str) -> str:
     return join_and(list(items)) if items else ""
 
 
-def _uncertainty_sentences(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
+def _uncertainty_sentences(results: Results, view: ResultView, markup: ParagraphMarkup) -> Iterator[str]:
     """Yield intervals and their target, tests and their p-values, and the best set."""
     rows = results.table[results.table["test"] == ""]
     parts = list(rows[rows["conf_method"].fillna("") != ""].groupby(["conf_method", "target"], sort=False))
@@ -234,18 +245,17 @@ def _uncertainty_sentences(results: Results, markup: ParagraphMarkup) -> Iterato
         yield f"{left} further kind{'s of intervals are' if left > 1 else ' of interval is'} named in the table."
     yield from _test_sentence(results, markup)
     yield from _noise_sentences(results, markup)
-    if has_best_sets(results):
+    if has_best_sets(view):
         works = markup.cite(*INFERENCE["best set"])
         scope = f"one-sided at 5{markup.percent}, each measure by itself, not adjusted over measures"
         yield f"Best embeddings: multiple comparisons with the best{works}, {scope}."
-    comparison = read_results(results).comparison
+    comparison = view.comparison
     if comparison is not None:
         yield from _comparison_sentences(comparison, markup, {_adjustment(results), *comparison.pairs["test"]})
 
 
-def has_best_sets(results: Results) -> bool:
+def has_best_sets(view: ResultView) -> bool:
     """Return whether embeddings were compared with the best by some measure."""
-    view = read_results(results)
     return any(view.best_set(column).tested for column in view.columns if column.ranks)
 
 
@@ -316,16 +326,17 @@ def bibtex(record: Results | Comparison) -> str:
     results = record if isinstance(record, Results) else record.results
     cards += [METHODS.card(name) for name in _method_names(results)]
     inference_keys: list[str] = [_adjustment(record)]
-    comparison = read_results(record).comparison if isinstance(record, Results) else record
+    view = read_results(record) if isinstance(record, Results) else None
+    comparison = view.comparison if view is not None else record
     if comparison is not None:
         inference_keys += [_adjustment(comparison), *comparison.overall["test"], *comparison.pairs["test"]]
         inference_keys += ["margin"] if comparison.recipe.get("margin") and "verdict" not in comparison.recipe else []
-    if isinstance(record, Results):
+    if view is not None:
         table = record.table
         cards += [TESTS.card(name) for name in dict.fromkeys(table["test"]) if name in TESTS]
         how = [name for name in dict.fromkeys(table["conf_method"].fillna("")) if name]
         inference_keys += [INTERVAL_KINDS.get(name, "anchors") for name in how]
-        inference_keys += ["best set"] if has_best_sets(record) else []
+        inference_keys += ["best set"] if has_best_sets(view) else []
         inference_keys += ["permutation"] if (table["p_kind"] == "permutation").any() else []
     keys = [key for card in cards for key in card.works]
     keys += [key for inference_key in inference_keys for key in INFERENCE.get(inference_key, ())]

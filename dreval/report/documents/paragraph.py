@@ -125,7 +125,10 @@ def paragraph(record: Results | Comparison, part: str, form: str) -> str:
     """Return the "results" or the "methods" of a result or a comparison."""
     names = record.names if isinstance(record, Results) else list(dict.fromkeys(record.standing["embedding"]))
     if part == "methods":
-        return _fit(lambda write: methods(record, write.markup, write.detail.items), form, names, MAX_METHODS_WORDS)
+        view = read_results(record) if isinstance(record, Results) else None  # read once for all levels of detail
+        return _fit(
+            lambda write: methods(record, write.markup, write.detail.items, view), form, names, MAX_METHODS_WORDS
+        )
     make = _result_sentences(record) if isinstance(record, Results) else _comparison_sentences(record)
     return _fit(lambda write: map(write.markup.sentence, make(write)), form, names)
 
