@@ -9,6 +9,7 @@
 #   make floors  the tests with the oldest versions of its dependencies that the package allows
 #   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
 #   make golden  write the numbers of forty scenarios, tests/golden/values; ARGS=--changes only lists what changed
+#   make coverage  the fast tests, and the lines of the package that none of them runs
 #   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
 
 PYTHON ?= python3
@@ -16,7 +17,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench site floors dist golden papers
+.PHONY: demo test lint bench site floors dist golden papers coverage
 
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
@@ -25,6 +26,9 @@ demo: $(VENV)/.runtime
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
+
+coverage: $(VENV)/.test $(VENV)/.review
+	$(BIN)/python -m pytest -n auto --dist worksteal --cov --cov-report=term --cov-report=xml $(ARGS)
 
 lint: $(VENV)/.test
 	$(BIN)/ruff check .
@@ -81,6 +85,10 @@ $(VENV)/.test: pyproject.toml | $(BIN)/python
 
 $(VENV)/.site: pyproject.toml | $(BIN)/python
 	$(PIP) install --editable ".[site]"
+	@touch $@
+
+$(VENV)/.review: pyproject.toml | $(BIN)/python
+	$(PIP) install --editable ".[review]"
 	@touch $@
 
 $(VENV)/.bench: pyproject.toml | $(BIN)/python

@@ -162,3 +162,14 @@ def test_importing_the_package_is_light(statement: str) -> None:
     process = subprocess.run(command, capture_output=True, text=True, cwd=PACKAGE.parent, check=True)
 
     assert process.stdout.split() == []
+
+
+@pytest.mark.slow
+def test_printing_a_result_needs_no_figures() -> None:
+    """What prints a result imports neither matplotlib nor jinja2."""
+    code = "import sys, dreval.report.documents.evaluation; print(*{'matplotlib', 'jinja2'} & set(sys.modules))"
+    process = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=PACKAGE.parent, check=True
+    )
+
+    assert process.stdout.split() == []

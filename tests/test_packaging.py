@@ -35,3 +35,24 @@ def test_one_version() -> None:
 
     assert re.search(r"^  version: (\S+)$", recipe, re.MULTILINE)[1] == dreval.__version__  # type: ignore[index]
     assert re.search(r"^version: (\S+)$", cited, re.MULTILINE)[1] == dreval.__version__  # type: ignore[index]
+
+
+def test_news_are_files_of_a_known_kind() -> None:
+    """Each file of news/ has a kind that towncrier collects and the README there explains, and whole sentences."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]
+    kinds = {kind["directory"] for kind in settings["type"]}
+    help_text = (ROOT / "news" / "README.md").read_text("utf-8")
+    files = [path for path in (ROOT / "news").iterdir() if path.name != "README.md"]
+
+    assert set(re.findall(r"news/\+short-name\.(\w+)\.md", help_text)) == kinds
+    assert "<!-- towncrier release notes start -->" in (ROOT / "NEWS.md").read_text("utf-8")
+    for path in files:
+        assert re.fullmatch(rf"\+[a-z0-9-]+\.({'|'.join(kinds)})\.md", path.name), path.name
+        assert path.read_text("utf-8").strip().endswith("."), path.name
+
+
+def test_urls_of_the_project_are_addresses() -> None:
+    """No address is a placeholder: there are none, or they are complete."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert [url for url in project.get("urls", {}).values() if not re.match(r"https://\w[\w.-]+\.\w+/\S+", url)] == []

@@ -15,9 +15,9 @@ from page_tables import VIGNETTES, site_module
 
 import dreval.records.results
 from dreval import glossary
-from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
 
-DRAWING, TEXT, SECTIONS, SHEETS = map(site_module, ("_drawing", "_text", "_vignettes", "_sheets"))
+DRAWING, SEARCH, TEXT, SECTIONS, SHEETS = map(site_module, ("_drawing", "_search", "_text", "_vignettes", "_sheets"))
 CARDS = [*MEASURES.cards(), *METHODS.cards(), *TESTS.cards()]
 
 
@@ -36,9 +36,14 @@ def test_card_fields_have_the_printed_text_of_the_card(card: object) -> None:
     [
         (
             "x = 1\nresults.plot(\n    'map', measure='continuity'\n)",
-            "Figure drawn by results.plot('map', measure='continuity')",
+            f"Figure drawn by results.plot('map', measure='continuity'): {FIGURES.card('map').title}",
         ),
-        ("figure = a.plot('curve')\nfigure.savefig('f.pdf')\nfigure", "Figure drawn by a.plot('curve')"),
+        (
+            "figure = a.plot('wins')\nfigure.savefig('f.pdf')\nfigure",
+            "Figure drawn by a.plot('wins'): on how many data sets the embedding of a row beats that of a column",
+        ),
+        ("distances.plot()", "Figure drawn by distances.plot()"),
+        ("axes.scatter('map')", "Figure drawn by axes.scatter('map')"),
         ("for ax in axes:\n    ax.plot(x)", "Figure drawn by the code above"),
         ("figure", "Figure drawn by the code above"),
         ("!ls", "Figure drawn by the code above"),
@@ -46,7 +51,7 @@ def test_card_fields_have_the_printed_text_of_the_card(card: object) -> None:
     ],
 )
 def test_figures_are_described_by_the_call_that_drew_them(code: str, description: str) -> None:
-    """A figure is the last one shown, or its call; it has no file name."""
+    """A figure is the last one shown, or its call, with the content of its kind; it has no file name."""
     assert TEXT.figure_words(code) == description
 
 
@@ -259,7 +264,8 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
     (tmp_path / "_static" / "template.html").write_text('<a href="{{ x }}">x</a>')
     (tmp_path / "index.html").write_text(
         '<h1 id="a">x</h1><a href="#a">1</a><a href="sub/b.html#c%20d">2</a><a href="https://x.org/y">3</a>'
-        '<a href="sub/">no index</a><a href="#b">no place</a><img src="gone.png"><a href="../outside.html">out</a>'
+        '<a href="sub/">no index</a><a href="#b">no place</a><img src="gone.png" alt="A map">'
+        '<a href="../outside.html">out</a>'
     )
     (tmp_path / "sub" / "b.html").write_text('<p id="c d"></p><a href="../index.html">up</a>')
     (tmp_path.parent / "outside.html").write_text("")
@@ -271,6 +277,62 @@ def test_broken_links_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[st
         "index.html: gone.png leads to no file",
         "index.html: ../outside.html leads to no file",
     ]
+
+
+def test_undescribed_figures_are_found(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """A figure without words, or with its file name only, is reported; one that is hidden from readers is not."""
+    check = site_module("check_links")
+    (tmp_path / "map.png").write_text("")
+    (tmp_path / "index.html").write_text(
+        '<img src="map.png" alt="A map"><svg role="img" aria-label="Points"></svg><svg aria-hidden="true"></svg>'
+        '<img src="map.png"><img src="map.png" alt=" "><img src="map.png" alt="_images/map.png"><svg class="map"></svg>'
+    )
+
+    assert check.main(str(tmp_path)) == 1
+    reported = capsys.readouterr().out.splitlines()
+    sentence = "has no words for readers who cannot see it"
+    assert reported == [f"index.html: {name} {sentence}" for name in ("map.png", "map.png", "map.png", "map")]
+
+
+@each("path", sorted(VIGNETTES.rglob("*.md")))
+def test_images_of_pages_have_words(path: Path) -> None:
+    """An image that a page includes has a description, in Markdown and in a directive."""
+    text = path.read_text("utf-8")
+
+    assert re.findall(r"!\[\s*\]\(", text) == []
+    for block in re.findall(r"^(`{3,}|:{3,})\{(?:image|figure)\}(.*?)^\1$", text, flags=re.DOTALL | re.MULTILINE):
+        assert re.search(r"^:alt: .{20,}", block[1], flags=re.MULTILINE), f"{path.name}: {block[1].split()[0]}"
+
+
+def test_list_of_pages_has_every_page_of_the_site() -> None:
+    """llms.txt links to each vignette and to the page of each measure, method and test, with words about it."""
+    text = SEARCH.llms_text(VIGNETTES)
+    links = dict(re.findall(r"^- \[.+\]\((\S+)\.html\): (.+)$", text, flags=re.MULTILINE))
+
+    names = {page.name for section in SECTIONS.SECTIONS for page in SECTIONS.vignettes(VIGNETTES, section)}
+    names |= {f"reference/measures/{card.name}" for card in MEASURES.cards()}
+    names |= {f"reference/methods/{card.name}" for card in METHODS.cards()}
+    names |= {f"reference/tests/{name}" for name in TESTS.public_names()}
+    assert set(links) == names
+    assert text.startswith("# dreval\n\n> ")
+    assert min(map(len, links.values())) > 3
+
+
+@each("page, words", SEARCH.WORDS.items())
+def test_search_words_are_those_that_a_page_lacks(page: str, words: str) -> None:
+    """Each page exists, and does not have the words that the search takes for it in addition."""
+    text = (VIGNETTES / f"{page}.md").read_text("utf-8").lower()
+
+    assert [word for word in words.split() if re.search(rf"\b{word}\b", text)] == []
+    assert SEARCH.search_words(page) == words.split()
+
+
+def test_pages_are_found_by_names_of_other_programs() -> None:
+    """An alias that the package understands finds the page of what it means, as a whole and by its words."""
+    assert SEARCH.search_words("reference/methods/laplacian_eigenmaps")[0] == "spectral_embedding"
+    assert "spectral" in SEARCH.search_words("reference/methods/laplacian_eigenmaps")
+    assert SEARCH.search_words("reference/tests/cca_test")[0] == "canonical_correlation"
+    assert SEARCH.search_words("index") == []
 
 
 def test_site_without_pages_is_not_a_success(tmp_path: Path) -> None:

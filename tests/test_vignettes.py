@@ -145,6 +145,21 @@ def test_readme_example_runs(
     assert [line for line in lines if line not in printed_lines] == []
 
 
+def test_readme_is_short_and_shows_what_it_says() -> None:
+    """The README has at most 500 words, opens with its question, and its figure is there on light and dark paper."""
+    text = README.read_text("utf-8")
+    images = re.findall(r'(?:src|srcset)="([^"]+)"', text)
+
+    assert len(text.split()) <= 500
+    assert text.split("\n\n")[1].startswith("**Is your UMAP or t-SNE map faithful, or just pretty?**")
+    assert [Path(image).name for image in images] == ["maps-dark.svg", "maps-light.svg"]
+    [words] = re.findall(r'<img alt="([^"]*)"', text)
+    for image in images:
+        svg = (README.parent / image).read_text("utf-8")
+        assert 5_000 < len(svg) < 30_000
+        assert [number for number in re.findall(r"\d+ %", words) if number not in svg] == []
+
+
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
     """The counts are those of ``python tests/page_tables.py``."""
     assert f"{BEGIN}{comparison_table()}{END}" in OTHER_TOOLS.read_text("utf-8")

@@ -18,6 +18,8 @@ CHECKED = (
     ".github",
     "README.md",
     "NEWS.md",
+    "news",
+    "SECURITY.md",
     "CONTRIBUTING.md",
     "CITATION.cff",
     "Makefile",

@@ -17,6 +17,7 @@ from dreval._parallel import run_blocks
 from dreval.geometry._loops import ROUNDING
 from dreval.inputs.directions import ANGULAR, has_near_rows, precise_unit_rows
 from dreval.inputs.features import is_sparse, rows_of
+from dreval.records.base import read_only_array
 
 # Distances by row blocks. Direct values decide the order of distances; each has a distance:
 #
@@ -154,7 +155,8 @@ class Space:
     ``norms``; a product differs from the direct value by at most ``gamma * (norm_i + norm_j)``, and ``gamma`` is 0 if
     no product is used. ``columns`` (p, n) are the points stored by column, for direct squared differences (else empty).
     ``centered`` is in single precision if neighbors are far enough apart for that to decide nearly every order.
-    ``width`` is the number of columns.
+    ``width`` is the number of columns. An array of points cannot be written to, whatever the user passed: loops are
+    compiled for one kind of array.
     """
 
     points: Any
@@ -164,6 +166,11 @@ class Space:
     gamma: float
     metric: str = "euclidean"
     width: int = 0
+
+    def __post_init__(self) -> None:
+        """Make an array of points read-only."""
+        if isinstance(self.points, np.ndarray):
+            object.__setattr__(self, "points", read_only_array(self.points))
 
     @property
     def n(self) -> int:

@@ -18,6 +18,7 @@ from dreval.geometry._loops import ROUNDING
 from dreval.geometry.blocks import View, is_streamed, per_view, random_groups
 from dreval.geometry.distances import Space
 from dreval.geometry.streaming import AnchoredSpace, anchored_spaces
+from dreval.records.base import read_only_array
 from dreval.records.notes import Notes, note
 from dreval.records.points import Shepard
 
@@ -458,7 +459,7 @@ def condensed_distances(points: FloatArray, n_jobs: int | None = None) -> FloatA
     from dreval.geometry._loops import pairs as loops
 
     n = len(points)
-    points = np.ascontiguousarray(points)
+    points = read_only_array(np.ascontiguousarray(points))
     out, columns = np.empty(n * (n - 1) // 2), np.ascontiguousarray(points.T)
     steps = -(-n // 64)
     blocks = [np.arange(start, n, steps) for start in range(steps)]  # long and short rows in every block

@@ -27,6 +27,7 @@ from dreval.geometry.kernels import RADIAL_KERNELS, KernelPoints, kernel_points,
 from dreval.geometry.ranks import with_extra_neighbor
 from dreval.inputs.features import is_sparse, rows_of
 from dreval.inputs.stored import blockwise
+from dreval.records.base import read_only_array
 from dreval.records.notes import Notes, note
 
 # Local and global Procrustes: norms, nuclear norms and spectra of neighborhoods (Goldberg & Ritov 2009).
@@ -66,7 +67,7 @@ def _parts(view: View, k: int, drops: IntArray, size: int) -> FloatArray:
     parts = np.empty((3, len(drops), m))
 
     def run_block(block: slice) -> None:
-        loops.local_parts(*_neighborhoods(view, block, k), drops, *parts[:, :, block])
+        loops.local_parts(*_neighborhoods(view, block, k), drops, block.start, parts)
 
     size = chunk_size(view, k) if is_sparse(view.X) else size
     run_blocks(run_block, [slice(start, min(start + size, m)) for start in range(0, m, size)], view.n_jobs)
@@ -120,13 +121,13 @@ def _neighborhoods(view: View, block: slice, k: int) -> tuple[FloatArray, FloatA
     """Return the points of both spaces, their rows and neighbors; of sparse data only the neighborhoods."""
     rows, nearest = view.rows[block], np.ascontiguousarray(view.nearest_data[block, :k])
     if not is_sparse(view.X):
-        return view.X, view.Y, rows, nearest
+        return read_only_array(view.X), read_only_array(view.Y), rows, nearest
     members = np.concatenate([rows[:, None], nearest], axis=1)
     gathered = gather(view.X, members)
     rows = np.arange(len(members)) * (k + 1)
     return (
-        gathered.reshape(-1, gathered.shape[2]),
-        view.Y[members.reshape(-1)],
+        read_only_array(gathered.reshape(-1, gathered.shape[2])),
+        read_only_array(view.Y[members.reshape(-1)]),
         rows,
         (rows[:, None] + np.arange(1, k + 1)).astype("i4"),
     )

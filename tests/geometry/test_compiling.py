@@ -11,9 +11,11 @@ import time
 from pathlib import Path
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 
-from dreval.geometry._loops import _jit
+from dreval.geometry._loops import _jit, ranks, rows
+from dreval.geometry.blocks import neighbor_pass
 
 
 def test_stderr_gets_one_message_when_compiling_takes_long(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -61,6 +63,21 @@ def test_workers_and_quiet_processes_get_no_message(
     notice.spent = 10.0
     notice.on_start(None)
     assert bool(stderr.getvalue()) == is_written
+
+
+def test_loops_are_compiled_once_whether_an_array_can_be_written_to() -> None:
+    """Read-only points, as records hold them, need no second version of a loop, and have the same neighbors."""
+    rng, loops = np.random.default_rng(0), (rows.select_rows, ranks.cross_rows)
+    X, Y = rng.normal(size=(60, 20)), rng.normal(size=(60, 2))
+    expected = neighbor_pass(X, {"Y": Y}, k=5)["Y"]
+    versions = [len(loop.signatures) for loop in loops]
+    for array in (X, Y):
+        array.flags.writeable = False
+        view = neighbor_pass(X, {"Y": Y}, k=5)["Y"]
+
+        assert np.array_equal(view.data_rank, expected.data_rank)
+        assert np.array_equal(view.embedding_rank, expected.embedding_rank)
+        assert [len(loop.signatures) for loop in loops] == versions
 
 
 @pytest.mark.slow

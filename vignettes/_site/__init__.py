@@ -26,9 +26,11 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_post_transform(Formulas)
     app.connect("builder-inited", _write_reference)
     app.connect("doctree-resolved", describe_outputs)
+    app.connect("doctree-resolved", _add_search_words)
     app.connect("html-page-context", _add_colors)
     app.connect("html-page-context", _mend)
     app.connect("autodoc-process-docstring", keep_plain, priority=900)  # behind numpydoc
+    app.connect("build-finished", _write_list_of_pages)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
 
@@ -66,3 +68,22 @@ def _write_reference(app: Sphinx) -> None:
     from _site._reference import write_reference
 
     write_reference(Path(app.srcdir) / "reference")
+
+
+def _add_search_words(*event: Any) -> None:
+    """Give a page the further words by which its readers search; sphinx takes keywords into the index."""
+    from docutils import nodes
+
+    from _site._search import search_words
+
+    document, name = event[1:]
+    words = search_words(name)
+    if words:
+        document.insert(0, nodes.meta("", name="keywords", content=", ".join(words)))
+
+
+def _write_list_of_pages(app: Sphinx, exception: Exception | None) -> None:
+    from _site._search import llms_text
+
+    if exception is None and app.builder.format == "html":
+        Path(app.outdir, "llms.txt").write_text(llms_text(Path(app.srcdir)), "utf-8")

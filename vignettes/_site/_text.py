@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from dreval.glossary import COLUMNS
-from dreval.registry import MEASURES, METHODS, TESTS
+from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
 
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
@@ -161,8 +161,10 @@ def _escaped(text: str) -> str:
 def figure_words(code: str) -> str:
     """Return alternative text of a cell's figure: the call on the last line, or the one that made what it names.
 
+    A kind of figure is said in the words of its card.
+
     >>> figure_words("figure = results.plot('map')\\nfigure.savefig('map.pdf')\\nfigure")
-    "Figure drawn by results.plot('map')"
+    "Figure drawn by results.plot('map'): the quality of a measure at each point, from the chance level (orange) to..."
     """
     try:
         lines = ast.parse(code).body
@@ -174,4 +176,9 @@ def figure_words(code: str) -> str:
             line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == expression.id
         ]
         expression = assignments[-1].value if assignments else None
-    return f"Figure drawn by {ast.unparse(expression)}" if isinstance(expression, ast.Call) else _ABOVE
+    if not isinstance(expression, ast.Call):
+        return _ABOVE
+    kinds = [argument.value for argument in expression.args[:1] if isinstance(argument, ast.Constant)]
+    is_kind = ast.unparse(expression.func).endswith(".plot") and kinds and kinds[0] in FIGURES
+    content = f": {FIGURES.card(kinds[0]).title}" if is_kind else ""
+    return f"Figure drawn by {ast.unparse(expression)}{content.replace('`', '')}"

@@ -1,4 +1,4 @@
-"""Check every link within the built site: ``python vignettes/_site/check_links.py _build/site``."""
+"""Check every link and every figure of the built site: ``python vignettes/_site/check_links.py _build/site``."""
 
 from __future__ import annotations
 
@@ -11,14 +11,21 @@ from urllib.parse import unquote, urlsplit
 
 
 class _Page(HTMLParser):
-    """Links and anchors of a page."""
+    """Links and anchors of a page, and its figures without a description for readers who cannot see them."""
 
     def __init__(self) -> None:
         super().__init__()
         self.links: list[str] = []
         self.anchors: set[str] = {"", "top"}
+        self.undescribed: list[str] = []
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        if tag in ("img", "svg"):
+            words = dict(attrs)
+            name = (words.get("src") or words.get("class") or tag).rpartition("/")[2]
+            text = (words.get("alt" if tag == "img" else "aria-label") or "").strip()
+            if words.get("aria-hidden") != "true" and (not text or text.rpartition("/")[2] == name):
+                self.undescribed.append(name)
         for name, value in attrs:
             if name in ("href", "src") and value:
                 self.links.append(value)
@@ -57,11 +64,19 @@ def broken_links(root: Path) -> Iterator[str]:
                 yield f"{where} leads to no place on its page"
 
 
+def undescribed_figures(root: Path) -> Iterator[str]:
+    """Yield a sentence for each figure below ``root`` that has no description, or only the name of its file."""
+    for path in _pages(root):
+        for name in read_page(path).undescribed:
+            yield f"{path.relative_to(root)}: {name} has no words for readers who cannot see it"
+
+
 def main(folder: str) -> int:
-    """Print the broken links; return 1 if there are any, or if there is no page."""
-    pages, broken = _pages(Path(folder)), list(broken_links(Path(folder)))
-    print("\n".join(broken) or f"{len(pages)} pages, and no link within the site is broken.")
-    return int(bool(broken) or not pages)
+    """Print broken links and undescribed figures; return 1 if there are any, or if there is no page."""
+    root = Path(folder).resolve()
+    pages, faults = _pages(root), [*broken_links(root), *undescribed_figures(root)]
+    print("\n".join(faults) or f"{len(pages)} pages: all links within the site lead somewhere, all figures have words.")
+    return int(bool(faults) or not pages)
 
 
 if __name__ == "__main__":

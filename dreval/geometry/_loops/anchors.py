@@ -18,7 +18,7 @@ import numpy as np
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.ranks import _table
-from dreval.geometry._loops.rows import COMB, FAR, _minima, direct, read_line, up_to
+from dreval.geometry._loops.rows import COMB, FAR, _largest, _minima, direct, read_line, up_to
 
 TABLE = 8192  # cells of the look-up table of a line
 LANES = 8  # tallies that are filled in turn
@@ -67,7 +67,7 @@ def nearest_in_block(rows, start, queries, low, points, products, indices, value
     is ``low``. An empty entry of a list has the value infinity.
     """
     n, last = points.norms.shape[0], values.shape[1] - 1
-    line, minima, largest, gamma = np.empty(n), np.empty(-(-n // COMB)), points.norms.max(), points.gamma
+    line, minima, largest, gamma = np.empty(n), np.empty(-(-n // COMB)), _largest(points.norms), points.gamma
     width = minima.shape[0]
     for b in range(rows.shape[0]):
         i = start + b
@@ -168,7 +168,7 @@ def count_in_block(rows, start, queries, low, points, products, targets, ids, co
     near a target.
     """
     n, k, gamma = points.norms.shape[0], targets.shape[1], points.gamma
-    line, largest, cells = np.empty(n), points.norms.max(), np.empty(TABLE, np.int16)
+    line, largest, cells = np.empty(n), _largest(points.norms), np.empty(TABLE, np.int16)
     where, doubtful = np.empty(n, np.uint16), np.empty(n, np.int32)
     hist, tally, top = np.empty((k + 1, 1), np.int64), np.empty((LANES, k + 1), np.int32), TABLE - 1.0
     for b in range(rows.shape[0]):

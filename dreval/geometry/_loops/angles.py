@@ -7,6 +7,7 @@ import numpy as np
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.pairs import GOLDEN, UINT64_ONE, count_both, mean_and_changes, two_of
 from dreval.geometry._loops.permutations import mix
+from dreval.geometry._loops.rows import _largest
 
 
 @loop()
@@ -57,7 +58,7 @@ def all_angles(X, Y, rows, codes, order, starts, stay, out, changes):
     alone in their class, at 1 the sum of all other rows.
     """
     sizes = _sizes(codes, stay, starts.shape[0] - 1)
-    largest = sizes.max()
+    largest = _largest(sizes)
     U, V, members = np.empty((largest, X.shape[1])), np.empty((largest, Y.shape[1])), np.empty(largest, np.int64)
     gaps, sums = np.empty(sizes.shape[0]), np.empty(X.shape[0])
     for b in range(rows.shape[0]):

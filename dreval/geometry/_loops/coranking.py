@@ -7,7 +7,7 @@ import numpy as np
 from dreval.geometry._loops import ROUNDING
 from dreval.geometry._loops._jit import loop
 from dreval.geometry._loops.orders import ascending, sort_joined
-from dreval.geometry._loops.rows import direct, sort_pairs
+from dreval.geometry._loops.rows import _largest, direct, sort_pairs
 
 
 @loop()
@@ -72,7 +72,7 @@ def sort_rows(block, bits, rows, points, norms, gamma, orders, tied):
     error of a distance is at most gamma times the sum of two norms, so that consecutive distances farther apart than
     twice the largest error are in their true order.
     """
-    n, largest = block.shape[1], norms.max()
+    n, largest = block.shape[1], _largest(norms)
     keys, other, values = np.empty(n, np.int64), np.empty(n, np.int64), np.empty(n - 1)
     for b in range(rows.shape[0]):
         line, order, i = block[b], orders[b], rows[b]
@@ -138,7 +138,7 @@ def tally_rows(by_data, by_embedding, rows, codes, drops, weights, kinds, counts
     position_in_data, matched = np.empty(n + 1, np.int32), np.empty(n, np.int32)
     rank_without, ranks = np.empty(n, np.int32), np.empty(n + 1, np.int32)
     data_codes, embedding_codes = np.empty(n, codes.dtype), np.empty(n, codes.dtype)
-    grouped = drops.max() >= 0
+    grouped = _largest(drops) >= 0
     for b in range(rows.shape[0]):
         _match(by_data[b], by_embedding[b], position_in_data, matched)
         for t in range(n if grouped else 0):

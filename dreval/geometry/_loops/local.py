@@ -88,11 +88,11 @@ def _center_block(block, left_out, mean, squares, out):
 
 
 @loop()
-def local_parts(X, Y, rows, nearest, drops, x2, y2, nuclear):
+def local_parts(X, Y, rows, nearest, drops, first, parts):
     """Compute |HX_i|^2, |HY_i|^2 and the nuclear norm of X_i' H Y_i for each row and its nearest points.
 
-    Each, (len(drops), rows), is computed once for every member of the neighborhood that is left out: 0 is the row's own
-    point, t its t-th neighbor, -1 none.
+    Each is computed once for every member of the neighborhood that is left out: 0 is the row's own point, t its t-th
+    neighbor, -1 none. ``parts`` (3, len(drops), all rows) receives them, from column ``first`` on.
     """
     p, d, count = X.shape[1], Y.shape[1], nearest.shape[1] + 1
     in_data, in_embedding = np.empty((count, p)), np.empty((count, d))
@@ -105,15 +105,15 @@ def local_parts(X, Y, rows, nearest, drops, x2, y2, nuclear):
             left_out = drops[at]
             size = count - (left_out >= 0)
             A, B = np.empty((size, p)), np.empty((size, d))
-            x2[at, b] = _center_block(in_data, left_out, mean[:p], squares[:p], A)
-            y2[at, b] = _center_block(in_embedding, left_out, mean[:d], squares[:d], B)
+            parts[0, at, first + b] = _center_block(in_data, left_out, mean[:p], squares[:p], A)
+            parts[1, at, first + b] = _center_block(in_embedding, left_out, mean[:d], squares[:d], B)
             long, short = (A, B) if p >= d else (B, A)
             cross[:] = 0.0
             for t in range(size):
                 for v in range(short.shape[1]):
                     for u in range(long.shape[1]):
                         cross[v, u] += long[t, u] * short[t, v]
-            nuclear[at, b] = nuclear_norm(cross.T)
+            parts[2, at, first + b] = nuclear_norm(cross.T)
 
 
 SLACK = 1e-12  # relative distance from the rim of a lune below which a point is on the rim

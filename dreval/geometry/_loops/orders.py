@@ -91,23 +91,23 @@ def _first_pass(bits, low, drop, width, next_place, target):
 
 
 @loop()
-def _sort_run(values, keys, start, stop, width):
+def _sort_run(values, keys, width):
     """Sort a run of equal keys by the values themselves; equal values keep the order of their positions."""
-    mask, t = (1 << width) - 1, start + 1
-    while t < stop and values[keys[t - 1] & mask] <= values[keys[t] & mask]:
+    mask, size, t = (1 << width) - 1, keys.shape[0], 1
+    while t < size and values[keys[t - 1] & mask] <= values[keys[t] & mask]:
         t += 1
-    if t == stop:
+    if t == size:
         return
-    if stop - start > SHORT:
-        run_values = np.empty(stop - start)
-        for t in range(start, stop):
-            run_values[t - start] = values[keys[t] & mask]
-        sort_pairs(run_values, keys[start:stop])
+    if size > SHORT:
+        run_values = np.empty(size)
+        for t in range(size):
+            run_values[t] = values[keys[t] & mask]
+        sort_pairs(run_values, keys)
         return
-    for t in range(start + 1, stop):
+    for t in range(1, size):
         key = keys[t]
         value, b = values[key & mask], t - 1
-        while b >= start and values[keys[b] & mask] > value:
+        while b >= 0 and values[keys[b] & mask] > value:
             keys[b + 1] = keys[b]
             b -= 1
         keys[b + 1] = key
@@ -122,7 +122,7 @@ def _sort_runs(values, keys, width):
         while stop < total and keys[stop] >> width == keys[start] >> width:
             stop += 1
         if stop - start > 1:
-            _sort_run(values, keys, start, stop, width)
+            _sort_run(values, keys[start:stop], width)
         start = stop
 
 
@@ -137,7 +137,7 @@ def ascending(values, bits, keys, other):
     if total < MAX_DIRECT:
         for t in range(total):
             keys[t] = t
-        _sort_run(values, keys, 0, total, width)
+        _sort_run(values, keys, width)
         return width
     digits = 3 if total > MAX_TWO_DIGITS else 2
     low, high = extent(bits)

@@ -5,22 +5,22 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dreval.records.bound import GeneralizationBound
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.results import Results
 from dreval.registry import ANALYSES, MEASURES
-from dreval.report._style import figure_style
-from dreval.report._svg import inline_svg
 from dreval.report.document import Document, PageFigure, Paragraph, Part, Section, Table, TermEntry, WideFigure
 from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
-from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import count_noun, format_fixed, join_and, without_zero
 from dreval.report.result_view import make_column, measure_phrase
+
+if TYPE_CHECKING:
+    from dreval.report.figure_folder import FigureFolder
 
 TITLE = "New points on a map"
 # Titles that fit into the table; those of the cards are longer.
@@ -108,6 +108,9 @@ def _number(value: float) -> str:
 
 def out_of_sample_section(record: OutOfSample, title: str, stem: str, folder: FigureFolder | None) -> Section:
     """Return a section with the findings, the map and the values; ``stem`` names its figure."""
+    from dreval.report._style import figure_style  # here, since printing needs no matplotlib
+    from dreval.report._svg import inline_svg
+
     caption = "The map: reference points in gray, new points above them"
     with figure_style():
         figure: Any = record.plot()
