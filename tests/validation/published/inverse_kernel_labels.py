@@ -4,7 +4,8 @@
 and 20 neighbors, and five folds. The paper shows bars without numbers, and says: of the methods by eigenvectors (PCA,
 kernel PCA, Laplacian eigenmaps, Isomap) inverse kernel decomposition (IKD) is almost always the best on all four data
 sets, except on digits in 3, 5 and 10 coordinates, where Isomap is; t-SNE and UMAP are better, except on COIL-20, where
-IKD is the best of all; IKD takes as long as Isomap.
+IKD is the best of all; GPLVM is "slightly better" on cells, digits and Fashion-MNIST and IKD "significantly better" on
+COIL-20; VAE performs well on Fashion-MNIST only, and is "much worse" on the other three; IKD takes as long as Isomap.
 
 The data: digits of scikit-learn (bundled); Guo's cells; COIL-20 at 128 x 128; Fashion-MNIST, 3000 of its test images
 (the paper does not say which it took). Pixels are not scaled. Graphs of Isomap and Laplacian eigenmaps take 10
@@ -20,9 +21,10 @@ Fashion-MNIST alone.
 is that of the authors' program, from .3 (up to 100 columns) to .1 (from 1000). "As printed" has products of
 correlations; "by neighbors" has the settings of the notebooks of the authors' repository. t-SNE has 2 coordinates, UMAP
 all. GPLVM takes minutes to hours on all rows: it and the variational autoencoder (VAE) are compared with PCA, Isomap
-and IKD on 400 rows (all 437 cells), each run for each number of coordinates. The paper calls VAE "much worse", and
-states no settings: here it is above IKD by neighbors in two coordinates on three of the data sets (10 neighbors,
-leave-one-out: digits .89 and .80, cells .93 and .86, Fashion-MNIST .65 and .57).
+and IKD on 400 rows (all 437 cells), each run for each number of coordinates. The paper states no settings of either. In
+two coordinates (10 neighbors, leave-one-out) VAE and IKD by neighbors have .89 and .80 on digits and .93 and .86 on
+cells, against the text, and .65 and .57 on Fashion-MNIST. The row on VAE counts the three data sets on which the text
+has it behind; that on GPLVM counts the cells whose order is that of the text.
 
 Results: with either threshold the ordering does not hold. Among PCA, kernel PCA, Isomap and Laplacian eigenmaps as the
 authors ran them, IKD is the best in 5 of 48 cells with .4 and in 3 with theirs, and last or last but one in most. By
@@ -162,17 +164,31 @@ def above_kernel_pca(of: str, best: pd.DataFrame) -> list[list[Any]]:
 
 
 def beside_latent(accuracy: pd.DataFrame) -> list[list[Any]]:
-    """Compare VAE and GPLVM with a form of IKD, cell by cell."""
-    rows, ikd = [], accuracy.xs("IKD by neighbors", level="method")
-    for name, sentence in (("VAE", "VAE is much worse than IKD"), ("GPLVM", "IKD is above GPLVM")):
-        below = accuracy.xs(name, level="method") - ikd
-        count, size = int((below < 0).to_numpy().sum()), int(below.notna().to_numpy().sum())
-        share, mean = count / size, float(np.nanmean(below.to_numpy()))
-        ours = f"{name} is below IKD by neighbors in {count} of {size} cells, by {-mean:.2f} in the mean"
-        much = name == "GPLVM" or mean < -0.1
-        holds = "yes" if share > 0.8 and much else "in part" if share > 0.4 else "no"
-        rows.append(claim("Figure 3 (a)", sentence, ours, holds, f"{LATENT_ROWS} rows; much: .1 or more"))
-    return rows
+    """Compare VAE and GPLVM with a form of IKD, cell by cell, on the data sets that the sentences name."""
+    ikd = accuracy.xs("IKD by neighbors", level="method")
+    vae, gplvm = (accuracy.xs(name, level="method") - ikd for name in ("VAE", "GPLVM"))
+    vae = vae.drop(index="Fashion-MNIST", errors="ignore")
+    below, size = int((vae < 0).to_numpy().sum()), int(vae.notna().to_numpy().sum())
+    share, mean = below / size, float(np.nanmean(vae.to_numpy()))
+    as_stated = gplvm.mul([-1 if name == "COIL-20" else 1 for name in gplvm.index], axis=0) > 0
+    count, of = int(as_stated.to_numpy().sum()), int(gplvm.notna().to_numpy().sum())
+    by_data = ", ".join(f"{name} {value:+.2f}" for name, value in gplvm.mean(axis=1).items())
+    return [
+        claim(
+            "Figure 3 (a)",
+            "VAE is much worse than IKD on cells, digits and COIL-20",
+            f"VAE is below IKD by neighbors in {below} of {size} cells, by {-mean:.2f} in the mean",
+            "yes" if share > 0.8 and mean < -0.1 else "in part" if share > 0.4 else "no",
+            f"{LATENT_ROWS} rows; much: .1 or more; of Fashion-MNIST the text says that VAE performs well",
+        ),
+        claim(
+            "Figure 3 (a)",
+            "GPLVM is above IKD on cells, digits and Fashion-MNIST, below it on COIL-20",
+            f"so in {count} of {of} cells; GPLVM less IKD by neighbors, mean: {by_data}",
+            "yes" if count > 0.8 * of else "in part" if count > 0.4 * of else "no",
+            f"{LATENT_ROWS} rows; the text has slightly above, and significantly below",
+        ),
+    ]
 
 
 def rows_of(accuracy: pd.DataFrame, seconds: pd.Series) -> list[list[Any]]:

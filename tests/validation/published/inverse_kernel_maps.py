@@ -2,9 +2,9 @@
 
 ``python tests/validation/published/inverse_kernel_maps.py`` prints means over five repeats, the least of them, and
 seconds of one processor. The paper has 50 repeats and shows curves without numbers. Its text: for N above 50 inverse
-kernel decomposition (IKD) is best on all maps, on bumps for every N, and tends to 1 with N; for N = 20 Isomap is best
-on the Gaussian process and on sine waves. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors, and each of their
-parts is linked to the five nearest others (up to six parts all to all).
+kernel decomposition (IKD) is best on all maps, on bumps for every N; on the Gaussian process and on sine waves it tends
+to 1 with N, and for N = 20 Isomap is best there. Graphs of Isomap and Laplacian eigenmaps take 10 neighbors, and each
+of their parts is linked to the five nearest others (up to six parts all to all).
 
 The methods that search (t-SNE, UMAP, the Gaussian process latent variable model and the variational autoencoder, with
 the defaults of this package) take minutes on 1000 points. They are compared on 300 points, three repeats, with the
@@ -14,9 +14,10 @@ others on the same draws.
 which the authors pictured real data.
 
 Results: mean R^2 of IKD at N = 500 is .997 (Gaussian process), 1.000 (sine waves) and .98 (bumps), the least of five
-repeats .996, 1.000 and .953; it tends to 1 with N. The paper's ordering holds: IKD is the best from N = 500 on on all
-maps (at N = 100 it equals Isomap on the Gaussian process, .982), and on bumps for every N; at N = 20 Isomap is, of the
-paper's methods, on the Gaussian process and on sine waves. As printed it is at .43 or below everywhere.
+repeats .996, 1.000 and .953; on the first two it tends to 1. The paper's ordering holds: IKD is the best from N = 500
+on for all maps (at N = 100 it equals Isomap on the Gaussian process, .982), and on bumps for every N; at N = 20 Isomap
+is, of the paper's methods, on the Gaussian process and on sine waves. As printed, with the threshold .4, which is ours,
+it is at .43 or below everywhere.
 """
 
 from __future__ import annotations
@@ -99,7 +100,8 @@ def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
     best, widest = mean.idxmax(axis=1), max(results["columns"])
     narrow = {data: best.loc[(data, 20)] for data in MAPS}
     wide = best[best.index.get_level_values("columns") > 50]
-    tends = {data: mean.loc[(data, widest), "IKD"] for data in MAPS}
+    tends = {data: mean.loc[(data, widest), "IKD"] for data in ("gp_map", "sine_map")}
+    on_bumps = mean.loc[("bump_map", widest), "IKD"]
     printed = results[results["method"] == "IKD as printed"].groupby(["data", "columns"])["r2"].mean().max()
     rival = searched.pivot_table(index=["data", "columns"], columns="method", values="r2")
     beaten = rival[rival.index.get_level_values("columns") > 50]
@@ -129,11 +131,11 @@ def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
             bool((best.loc["bump_map"] == "IKD").all()),
         ),
         claim(
-            "Figure 1",
-            "R^2 of IKD tends to 1",
+            "Figure 1 (a, d)",
+            "R^2 of IKD tends to 1 on the Gaussian process and on sine waves",
             ", ".join(f"{data} {value:.3f}" for data, value in tends.items()) + f" at N = {widest}",
             "yes" if min(tends.values()) > 0.99 else "in part" if max(tends.values()) > 0.99 else "no",
-            "with our geodesic step, as all verdicts on IKD here",
+            f"on bumps, of which the text does not say it, {on_bumps:.3f}; our geodesic step, as in all verdicts here",
         ),
         claim(
             "Figure 1, the searches",
@@ -155,7 +157,7 @@ def rows_of(results: pd.DataFrame, searched: pd.DataFrame) -> list[list[Any]]:
             "the geodesic solution as printed",
             f"R^2 at most {printed:.2f}",
             printed > 0.9,
-            "products of correlations add squared distances; the default here adds distances",
+            "threshold .4, which is ours; products of correlations add squared distances, the default here distances",
         ),
     ]
 

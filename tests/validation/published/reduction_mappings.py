@@ -57,7 +57,7 @@ def rows_of(results: pd.DataFrame) -> list[list[Any]]:
         ),
         claim(
             "Figure 1, Q",
-            "DiReduct is superior, in particular for small neighborhoods",
+            "DiReduct shows a superior quality, in particular for small neighborhoods",
             f"mean Q, K 3 to 15: {q_ours:.2f}, PCA {q_pca:.2f}; K 150, 200: {q_ours_far:.2f}, PCA {q_pca_far:.2f}",
             "yes" if is_above and q_ours_far > q_pca_far else "in part" if is_above else "no",
             "for large neighborhoods PCA is the better: it keeps the large distances",

@@ -1,10 +1,10 @@
 """Roy, Trustworthy Dimensionality Reduction, Figure 10: the woolly mammoth by t-SNE, UMAP and LSDR.
 
 ``python tests/validation/published/trustability_mammoth.py`` prints measures of the three embeddings, and also draws
-them with ``--write FOLDER``. The paper has 10,000 points and an embedding, and says that t-SNE and UMAP keep the local
-structure "extremely well" but tear the surface, and that LSDR "seems to outperform" them by continuity. Ours are 4000
-of the points, since LSDR holds all pairs of them (640 MB). Continuity is low where neighbors of the data are torn
-apart.
+them with ``--write FOLDER``. The data set has 10,000 points; the paper does not say how many it took. It shows
+embeddings without numbers, and says that t-SNE and UMAP keep the local structure "extremely well" but tear the surface,
+and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the points, since LSDR holds all pairs of them
+(640 MB). Continuity is low where neighbors of the data are torn apart.
 
 Results: LSDR has the highest continuity of the three, .9974 (UMAP .9957), and the lowest trustworthiness, .979 (.999):
 it keeps neighbors of the data together, and overlays them with other parts.
