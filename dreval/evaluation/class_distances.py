@@ -183,8 +183,8 @@ def _squares(
     sizes, pairs = np.bincount(codes, minlength=c).astype(np.float64), np.triu_indices(c, 1)
     between, within = _means(sums, codes, sizes)
     squares = _between_centers(between, within)[pairs]
-    if design is not None:
-        without = [] if design.few else [_without_part(table, metric, codes, c, design, part) for part in design.parts]
+    if design is not None and not design.few:
+        without = [_without_part(table, metric, codes, c, design, part) for part in design.parts]
         return _Part(squares, [np.array(without).reshape(-1, len(squares))])
     totals, left_out = np.zeros((c, c)), []
     np.add.at(totals, codes, sums)
@@ -285,10 +285,9 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
         for p in np.flatnonzero(has_limit).tolist():
             limits = [_limits(part, p, sizes, tail, design) for part in (data, on_map)]
             unit = np.exp(log_units[1] - log_units[0])
-            if apart[0][p]:
-                least = limits[0][0] * unit
-                table.loc[p, ["conf_low", "conf_high"]] = 0.0, limits[1][1] / least if least > 0 else math.inf
-            else:
+            if apart[0][p] and limits[0][0] > 0:
+                table.loc[p, ["conf_low", "conf_high"]] = 0.0, limits[1][1] / (limits[0][0] * unit)
+            elif apart[1][p] and limits[1][0] > 0:
                 table.loc[p, "conf_low"] = limits[1][0] / (limits[0][1] * unit)
     if count > 1:
         table.loc[valid, "ratio"] = np.exp(u - u.mean())

@@ -682,9 +682,9 @@ class Results(Record):
         with :math:`\overline{d^2}_A` the mean over pairs of different points of A. With Euclidean distances this is
         the squared distance of the centroids without the part that the spread of the points adds to it. Both sets of
         distances are divided by their geometric means over all pairs of classes that are apart in both, since a map has
-        no unit; the ratio is above 1 where a pair is drawn too far apart. A pair that is apart in the data and drawn on
-        one place has an upper limit of the ratio; one that is not distinguishable in the data, and is drawn apart, a
-        lower one.
+        no unit; the ratio is above 1 where a pair is drawn too far apart. A pair is apart if its squared distance is
+        above two standard errors. One that is apart in the data alone has an upper limit of the ratio, one that is
+        apart on the map alone a lower one.
 
         Parameters
         ----------

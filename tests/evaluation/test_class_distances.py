@@ -204,7 +204,14 @@ def test_a_pair_that_is_drawn_on_one_place_is_too_near() -> None:
     row = reverse.tidy().iloc[0]
     assert (row["reading"], np.isnan(row["ratio"]), np.isnan(row["conf_high"])) == ("too far", True, True)
     assert row["conf_low"] > 1
-    assert "not distinguishable in the data" in " ".join(str(reverse).split())
+    assert "on one place, or nearly so, in the data" in " ".join(str(reverse).split())
+
+    groups = np.arange(46) % 4  # too few for intervals
+    few = results(points, one_place, groups=groups).class_distances()
+    assert few.tidy()["conf_low"].isna().all()
+    assert_allclose(few.tidy()["ratio"], everything.tidy()["ratio"])
+    assert "there are no intervals" in " ".join(str(few).split())
+    assert "1 is drawn on one place" in " ".join(str(few).split())
 
 
 @pytest.mark.slow

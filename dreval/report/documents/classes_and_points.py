@@ -48,6 +48,9 @@ def class_distances_findings(record: ClassDistances) -> list[Finding]:
         }
         is_tested = bool(rows["conf_low"].notna().any())
         findings.append(record_finding(f"class_distances.{'table' if is_tested else 'untested'}", **numbers))
+        merged = int((rows["apart_in_data"] & ~rows["apart_on_map"]).sum())
+        if merged and not is_tested:
+            findings.append(record_finding("class_distances.merged_pairs", merged=merged))
         distorted = rows[rows["reading"].isin(["too far", "too near"])]
         if len(distorted):
             worst = distorted.loc[_distortion(distorted).idxmax()]
@@ -76,11 +79,11 @@ def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
     if not row["apart_in_data"] and not row["apart_on_map"]:
         return [record_finding("class_distances.coincide", **numbers)]
     kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
-    if _one_sided(row) and row["reading"]:
-        kind = _one_sided(row)[1:] + ("_open" if row["reading"] == "open" else "")
+    if _one_sided(row):
+        kind = _one_sided(row)[1:] + {"open": "_open", "": "_untested"}.get(row["reading"], "")
     order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
     findings = [record_finding(f"class_distances.{kind}", **numbers)]
-    if kind != "no_interval" and not _one_sided(row):
+    if kind in ("far", "near", "open"):
         findings.append(record_finding("class_distances.order", others=sum(order.values()), **order))
     return findings
 
@@ -113,7 +116,7 @@ def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
 
 def _interval_text(row: dict[str, Any]) -> str:
     """Return the interval of a ratio, or its limit."""
-    if math.isnan(row["conf_low"]) or row["conf_high"] == math.inf:
+    if math.isnan(row["conf_low"]):
         return ""
     if math.isnan(row["conf_high"]):
         return f"at least {_number(row['conf_low'])}"
