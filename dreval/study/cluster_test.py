@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import FloatArray, IntArray, check_float, check_int, describe, function_name
-from dreval._random import stream, stream_seed
+from dreval._random import stream
 from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
 from dreval.inference.adjustment import over_blocks
 from dreval.inference.permutation import draw_permutations
@@ -198,7 +198,7 @@ def _dip_test(first: FloatArray | None, second: FloatArray, codes: IntArray, a: 
         return _Gap()
     projection = np.sort(second[tested] @ (line / length))
     value, n = float(dip(projection)), len(projection)
-    rng = np.random.default_rng(stream_seed(root, "uniform samples", n))
+    rng = stream(root, "uniform samples", n)
     null = dips(np.sort(rng.random((B, n)), axis=1))
     return _Gap(value, float((np.count_nonzero(null >= value) + 1) / (B + 1)), n)
 

@@ -55,7 +55,8 @@ def class_distances_findings(record: ClassDistances) -> list[Finding]:
         if len(distorted):
             worst = distorted.loc[_distortion(distorted).idxmax()]
             named = {"a": worst["class_a"], "b": worst["class_b"], "ratio": float(worst["ratio"])}
-            findings.append(record_finding(f"class_distances.worst{_one_sided(worst)}", **named))
+            kind = "_".join(filter(None, ("worst", _one_sided(worst))))
+            findings.append(record_finding(f"class_distances.{kind}", **named))
     return findings
 
 
@@ -69,7 +70,7 @@ def _one_sided(row: Any) -> str:
     """Return how a pair is named that is apart in the data alone, or on the map alone; else nothing."""
     if row["apart_in_data"] == row["apart_on_map"]:
         return ""
-    return "_merged" if row["apart_in_data"] else "_split"
+    return "merged" if row["apart_in_data"] else "split"
 
 
 def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
@@ -78,9 +79,10 @@ def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
     numbers |= {"ratio": float(row["ratio"]), "low": float(row["conf_low"]), "high": float(row["conf_high"])}
     if not row["apart_in_data"] and not row["apart_on_map"]:
         return [record_finding("class_distances.coincide", **numbers)]
-    kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
-    if _one_sided(row):
-        kind = _one_sided(row)[1:] + {"open": "_open", "": "_untested"}.get(row["reading"], "")
+    if side := _one_sided(row):
+        kind = side + {"too far": "", "too near": "", "open": "_open", "": "_untested"}[row["reading"]]
+    else:
+        kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
     order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
     findings = [record_finding(f"class_distances.{kind}", **numbers)]
     if kind in ("far", "near", "open"):
