@@ -568,8 +568,9 @@ def _case_notes(case: _Case, table: pd.DataFrame, level: float) -> list[Note]:
     constant = table.loc[table["drop"].isna(), "column"].tolist()
     if constant:
         notes.append(note("importance.constant", columns=tuple(map(repr, constant)), count=len(constant)))
-    smallest = (len(table) - len(constant)) / (case.n_resamples + 1)
+    tests = 1 if case.has_intervals else len(table) - len(constant)  # adjusted p-values decide where groups are
+    smallest = tests / (case.n_resamples + 1)
     if smallest > 1.0 - level + 1e-12:
-        needed = math.ceil((len(table) - len(constant)) / (1.0 - level) - 1e-9) - 1
+        needed = math.ceil(tests / (1.0 - level) - 1e-9) - 1
         notes.append(note("importance.resamples", smallest=min(smallest, 1.0), needed=needed))
     return notes

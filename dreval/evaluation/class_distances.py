@@ -183,8 +183,8 @@ def _squares(
     sizes, pairs = np.bincount(codes, minlength=c).astype(np.float64), np.triu_indices(c, 1)
     between, within = _means(sums, codes, sizes)
     squares = _between_centers(between, within)[pairs]
-    if design is not None:
-        without = [] if design.few else [_without_part(table, metric, codes, c, design, part) for part in design.parts]
+    if design is not None and not design.few:
+        without = [_without_part(table, metric, codes, c, design, part) for part in design.parts]
         return _Part(squares, [np.array(without).reshape(-1, len(squares))])
     totals, left_out = np.zeros((c, c)), []
     np.add.at(totals, codes, sums)
@@ -276,24 +276,19 @@ def _compare(data: _Part, on_map: _Part, sizes: IntArray, design: GroupDesign | 
             **{name: np.full(M, np.nan) for name in ("data", "map", "ratio", "conf_low", "conf_high")},
         }
     )
-    log_units = [float(log.values[valid].mean()) if count else math.nan for log in logs]
-    has_ratio = apart[0] & (valid | has_limit)
-    for name, log_unit in zip(("data", "map"), log_units, strict=True):
-        table.loc[valid | has_limit, name] = table[f"{name}_distance"] / np.exp(log_unit)
-    table.loc[has_ratio, "ratio"] = table["map"] / table["data"]
-    if count and not (design is not None and design.few):
-        for p in np.flatnonzero(has_limit).tolist():
-            limits = [_limits(part, p, sizes, tail, design) for part in (data, on_map)]
-            unit = np.exp(log_units[1] - log_units[0])
-            if apart[0][p]:
-                least = limits[0][0] * unit
-                table.loc[p, ["conf_low", "conf_high"]] = 0.0, limits[1][1] / least if least > 0 else math.inf
-            else:
-                table.loc[p, "conf_low"] = limits[1][0] / (limits[0][1] * unit)
-    if count > 1:
-        table.loc[valid, "ratio"] = np.exp(u - u.mean())
+    if count > 1:  # a single pair is its own unit
+        units = [np.exp(log.values[valid].mean()) for log in logs]
+        for name, unit in zip(("data", "map"), units, strict=True):
+            table.loc[valid | has_limit, name] = table[f"{name}_distance"] / unit
+        table.loc[apart[0], "ratio"] = table["map"] / table["data"]
         table.loc[valid, "conf_low"] = np.exp(u - u.mean() - half)
         table.loc[valid, "conf_high"] = np.exp(u - u.mean() + half)
+        for p in np.flatnonzero(has_limit & (design is None or not design.few)).tolist():
+            limits = [_limits(part, p, sizes, tail, design) for part in (data, on_map)]
+            if apart[0][p] and limits[0][0] > 0:
+                table.loc[p, ["conf_low", "conf_high"]] = 0.0, limits[1][1] / limits[0][0] * units[0] / units[1]
+            elif apart[1][p] and limits[1][0] > 0:
+                table.loc[p, "conf_low"] = limits[1][0] / limits[0][1] * units[0] / units[1]
     for name, distance in (("rank_data", "data_distance"), ("rank_map", "map_distance")):
         table[name] = table[distance].rank(method="min").astype(np.int64)
     order = _orders([data.squares, on_map.squares], logs, valid, freedom, level)

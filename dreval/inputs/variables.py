@@ -721,9 +721,10 @@ def count_codes(series: pd.Series[Any]) -> int:
 def whole_column(values: pd.Series[Any]) -> bool:
     """Check whether a column without missing values holds whole numbers, as integers or as floats."""
     is_float = pd.api.types.is_float_dtype(values.dtype) and not isinstance(values.dtype, pd.CategoricalDtype)
-    return pd.api.types.is_integer_dtype(values.dtype) or (
-        is_float and has_whole_numbers(values.to_numpy(dtype=np.float64))
-    )
+    if not is_float:
+        return pd.api.types.is_integer_dtype(values.dtype)
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is not whole
+        return has_whole_numbers(values.to_numpy(dtype=np.float64))
 
 
 def names_rows(series: pd.Series[Any]) -> bool:

@@ -311,10 +311,10 @@ class MeasureCard(Card):
     def orders_ties(self) -> bool:
         """Whether its value depends on how ties in the embedding are broken.
 
-        Measures of ranks do, but not statistics of pairs, which use distances or mid ranks, and not other measures
-        without bounds over ties.
+        Measures of ranks and of targets do, but not statistics of pairs, which use distances or mid ranks, and no other
+        measure without bounds over ties.
         """
-        uses_ranks = self.level != "pair" and not {"ranks", "full_ranks"}.isdisjoint(self.needs)
+        uses_ranks = self.level != "pair" and not {"ranks", "full_ranks", "target"}.isdisjoint(self.needs)
         return uses_ranks or self.ties is not None
 
     @property

@@ -24,6 +24,7 @@ TARGETS: dict[str, Any] = {
     "direction": "higher",
     "chance": "permutation",
     "crossed": True,
+    "counted": "edge",
 }
 NOT_CAUSE = (
     "It says that the number varies smoothly over the map, not why: where a batch or a donor has its own place and its "

@@ -31,8 +31,8 @@ class ClassDistances(TableRecord):
         ``conf_low`` and ``conf_high`` (limits where a pair is apart in one of them alone), ``rank_data`` and
         ``rank_map`` (1: the nearest pair), ``order_kept`` (share of the other pairs that are on the same side of this
         one, nearer or farther, in the data and on the map), ``n_kept``, ``n_reversed`` and ``n_open`` (how many of them
-        surely are, surely are not, and are not decided), ``apart_in_data`` and ``apart_on_map`` (whether the centers
-        are two standard errors apart or more), and ``reading``: "too far", "too near", "open", or "" without an
+        surely are, surely are not, and are not decided), ``apart_in_data`` and ``apart_on_map`` (whether the squared
+        distance is above two standard errors), and ``reading``: "too far", "too near", "open", or "" without an
         interval.
     recipe : dict
         ``n``, ``n_classes``, ``embeddings``, ``groups``, ``parameters``, ``call`` and ``versions``.

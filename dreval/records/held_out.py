@@ -202,7 +202,8 @@ class HeldOutFidelity(MeasureRecord):
             A number of clusters, by k-means on the map; or a function of the map (n, d) that returns the cluster of
             each point, or True for selected points. Points of the cluster -1, None or NaN are left out. It must not
             return labels that were made from all measurements, such as clusters of the map of all data: these have
-            seen the second part, and the test then finds clusters in noise.
+            seen the second part, and the test then finds clusters in noise. The function is called again with the
+            points in another order, and a note says so if it gives the same clusters.
         split : int, default 0
             Number of the split whose map is used.
         setting : int, default 0

@@ -682,9 +682,9 @@ class Results(Record):
         with :math:`\overline{d^2}_A` the mean over pairs of different points of A. With Euclidean distances this is
         the squared distance of the centroids without the part that the spread of the points adds to it. Both sets of
         distances are divided by their geometric means over all pairs of classes that are apart in both, since a map has
-        no unit; the ratio is above 1 where a pair is drawn too far apart. A pair that is apart in the data and drawn on
-        one place has an upper limit of the ratio; one that is not distinguishable in the data, and is drawn apart, a
-        lower one.
+        no unit; the ratio is above 1 where a pair is drawn too far apart. A pair is apart if its squared distance is
+        above two standard errors. One that is apart in the data alone has an upper limit of the ratio, one that is
+        apart on the map alone a lower one.
 
         Parameters
         ----------
@@ -725,10 +725,12 @@ class Results(Record):
         -----
         Intervals are those of the delete-one jackknife of the log ratio (with ``groups`` delete-one-group), Student's
         t with the degrees of freedom of Welch and Satterthwaite over the classes (with ``groups`` of the groups), and
-        Bonferroni's level over the pairs; the points are a sample, and coordinates are fixed. An interval that holds 1
-        does not show that a distance is right. A comparison of two pairs is decided where both differences, in
-        the data and on the map, are significant at Bonferroni's level over all comparisons. Classes of fewer than three
-        points are left out. Of a class in two parts the center lies between them: look at the map.
+        Bonferroni's level over the pairs; the points are a sample, and coordinates are fixed. The limit of a pair that
+        is apart in the data or on the map alone is that of the two squared distances, each at half of this level; the
+        geometric means count as known. With too few groups for intervals, points decide which pairs are apart. An
+        interval that holds 1 does not show that a distance is right. A comparison of two pairs is decided where both
+        differences, in the data and on the map, are significant at Bonferroni's level over all comparisons. Classes of
+        fewer than three points are left out. Of a class in two parts the center lies between them: look at the map.
 
         Cost: O(n c (p + d)) time for c classes, with another metric than the Euclidean one O(n^2 (p + d)); memory
         O(n c + c^4). With groups as many times as there are groups, at most 50.

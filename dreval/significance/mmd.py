@@ -142,7 +142,9 @@ def mmd_test(
     0.001
     """
     rows, codes, notes = _pooled(x, y, groups, kernel)
-    resampling = Resampling.of(n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y))
+    resampling = Resampling.of(
+        n_resamples, permutation, blocks, stop_after, random_state, n_jobs, _pooled_rows(x, y, len(codes))
+    )
     if resampling.permutation == "cyclic":
         hint = "Use 'free', or 'within' or 'blocks' with blocks."
         raise InputError("permutation", "must not be 'cyclic' for two samples", repr(permutation), hint)
@@ -216,7 +218,7 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
     if groups is not None:
         groups, notes = matched_rows(x, groups, "groups")
         hint = "Write codes of classes as whole numbers. Use hsic_test for the dependence on a continuous variable."
-        codes, classes = check_classes(groups, len(x), "groups", hint)
+        codes, classes = check_classes(groups, count_rows(x, "x"), "groups", hint)
         if len(classes) != 2 or np.bincount(codes).min() < 2:
             received = f"{len(classes)} classes, the smallest with {np.bincount(codes).min()} rows"
             raise InputError("groups", "must be two classes of two rows or more", received, "Use hsic_test for more.")
@@ -237,14 +239,14 @@ def _pooled(x: Any, y: Any, groups: Any, kernel: Any) -> tuple[Any, npt.NDArray[
     return np.concatenate(samples), np.repeat([0, 1], [len(sample) for sample in samples]), notes
 
 
-def _pooled_rows(x: Any, y: Any) -> Any:
-    """Return an object with the rows to which blocks are matched: ``x``, or both samples, ``x`` before ``y``."""
+def _pooled_rows(x: Any, y: Any, n: int) -> Any:
+    """Return an object with the n rows to which blocks are matched: ``x``, or both samples, ``x`` before ``y``."""
     if y is None:
         return x
     are_frames = isinstance(x, FRAME_TYPES) and isinstance(y, FRAME_TYPES)
     if are_frames and not (row_names(x.index) is None and row_names(y.index) is None):
         return pd.Series(0, index=x.index.append(y.index))
-    return np.zeros(len(x) + len(y))  # row names that only count the rows of each sample are not unique
+    return np.zeros(n)  # row names that only count the rows of each sample are not unique
 
 
 def _permuted_mmd(a: FloatArray, group: npt.NDArray[np.int64]) -> Any:

@@ -10,8 +10,8 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import FloatArray, IntArray, check_float, check_int, describe, function_name
-from dreval._random import stream, stream_seed
-from dreval.errors import InputError, UndefinedMeasure, UserCode
+from dreval._random import stream
+from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
 from dreval.inference.adjustment import over_blocks
 from dreval.inference.permutation import draw_permutations
 from dreval.records.held_out import ClusterTest, HeldOutFidelity
@@ -80,8 +80,11 @@ def cluster_test(
 def _is_fixed(rule: Any, Y: FloatArray, values: Any) -> bool:
     """Return whether a rule gives the same clusters for a map whose points have changed places."""
     order = np.roll(np.arange(len(Y)), len(Y) // 2)
-    with UserCode("rule", function_name(rule, "rule"), "return a cluster for each point of a map in another order"):
-        moved = np.asarray(rule(Y[order]))
+    try:
+        with UserCode("rule", function_name(rule, "rule"), "return a cluster for each point"):
+            moved = np.asarray(rule(Y[order]))
+    except DrevalError:  # it reads the map
+        return False
     values = np.asarray(values)
     return np.array_equal(moved, values) and not np.array_equal(moved, values[order])
 
@@ -98,7 +101,7 @@ def _clusters(rule: Any, Y: FloatArray, root: int) -> tuple[IntArray, list[str],
         is_fixed = _is_fixed(rule, Y, values)
         series = pd.Series(np.asarray(values)).convert_dtypes()  # -1.0 is -1
         texts = series.astype(str).to_numpy(dtype=object)
-        present = ~series.isna().to_numpy() & (texts != "-1")
+        present = ~series.isna().to_numpy() & ~np.isin(texts, ("-1", "-1.0"))
     else:
         from scipy.cluster.vq import kmeans2
 
@@ -195,7 +198,7 @@ def _dip_test(first: FloatArray | None, second: FloatArray, codes: IntArray, a: 
         return _Gap()
     projection = np.sort(second[tested] @ (line / length))
     value, n = float(dip(projection)), len(projection)
-    rng = np.random.default_rng(stream_seed(root, "uniform samples", n))
+    rng = stream(root, "uniform samples", n)
     null = dips(np.sort(rng.random((B, n)), axis=1))
     return _Gap(value, float((np.count_nonzero(null >= value) + 1) / (B + 1)), n)
 

@@ -200,11 +200,32 @@ def test_a_pair_that_is_drawn_on_one_place_is_too_near() -> None:
     assert {note.code for note in everything.notes} == {"coincide.map"}
     assert len(everything.plot().axes[0].patches) == 6
 
+    scaled = results(points, 100 * one_place).class_distances().tidy()
+    assert_allclose(scaled[["ratio", "conf_low", "conf_high"]], everything.tidy()[["ratio", "conf_low", "conf_high"]])
+    limits, units = [], []
+    for table, sign in ((points, -1), (one_place, 1)):
+        squares = naive_squares(table)
+        left_out = np.array([naive_squares(np.delete(table, i, 0), np.delete(LABELS, i))[5] for i in range(46)])
+        se = np.sqrt(45 * left_out.var())
+        limits.append(np.sqrt(squares[5] + sign * student.ppf(1 - 0.025 / 6, 9) * se))
+        units.append(np.exp(0.5 * np.log(squares[:5]).mean()))
+    assert row["conf_high"] == pytest.approx(limits[1] / units[1] / (limits[0] / units[0]), rel=1e-9)
+
     reverse = results(one_place, points).class_distances("C", "D")
+    assert_allclose(
+        results(100 * one_place, points).class_distances("C", "D").tidy()["conf_low"], reverse.tidy()["conf_low"]
+    )
     row = reverse.tidy().iloc[0]
     assert (row["reading"], np.isnan(row["ratio"]), np.isnan(row["conf_high"])) == ("too far", True, True)
     assert row["conf_low"] > 1
-    assert "not distinguishable in the data" in " ".join(str(reverse).split())
+    assert "on one place, or nearly so, in the data" in " ".join(str(reverse).split())
+
+    groups = np.arange(46) % 4  # too few for intervals
+    few = results(points, one_place, groups=groups).class_distances()
+    assert few.tidy()["conf_low"].isna().all()
+    assert_allclose(few.tidy()["ratio"], everything.tidy()["ratio"])
+    assert "there are no intervals" in " ".join(str(few).split())
+    assert "1 is drawn on one place" in " ".join(str(few).split())
 
 
 @pytest.mark.slow

@@ -117,6 +117,22 @@ def test_the_refinement_splits_what_is_not_connected() -> None:
         assert len(set(parts)) == (2 if codes.max() == 0 else 4)
 
 
+@pytest.mark.parametrize("seed", range(5))
+def test_the_refinement_merges_only_what_gains(seed: int) -> None:
+    """Also where all merges are as probable, each part has at least the quality of its single points."""
+    rng = np.random.default_rng(seed)
+    weights = np.triu(rng.random((30, 30)) * (rng.random((30, 30)) < 0.5), 1)
+    graph = csr_matrix(weights + weights.T)
+    strength = np.asarray(graph.sum(axis=1)).ravel()
+    arrays = graph.indptr.astype(np.int64), graph.indices.astype(np.int64), graph.data, strength
+    rate, order = 0.9 / strength.sum(), np.arange(30)
+    parts = loops.refine_communities(*arrays, rate, 1e6, order, rng, np.zeros(30, np.int64))
+    assert 2 < len(np.unique(parts)) < 30
+    for part in np.unique(parts):
+        k, inside = strength[parts == part], graph[parts == part][:, parts == part].sum() / 2
+        assert inside >= rate * (k.sum() ** 2 - k @ k) / 2 - 1e-12
+
+
 def test_the_value_is_the_best_of_ten_clusterings() -> None:
     """NMI is the largest of scikit-learn's at the ten resolutions, ARI that of the same clusters; the note names it."""
     rng = np.random.default_rng(5)

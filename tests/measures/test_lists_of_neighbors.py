@@ -19,7 +19,8 @@ from dreval.registry import MEASURES
 
 EXACT = [card.name for card in MEASURES.cards() if card.lists == "neighbors" and "labels" not in card.needs]
 CURVES = [name for name in EXACT if MEASURES.card(name).curve]
-POINTWISE = [name for name in EXACT if "n_neighbors" in MEASURES.card(name).parameters]
+OF_TARGETS = [name for name in EXACT if "target" in MEASURES.card(name).needs]
+POINTWISE = [name for name in EXACT if "n_neighbors" in MEASURES.card(name).parameters and name not in OF_TARGETS]
 RANKED = [card.name for card in MEASURES.cards() if card.lists == "ranks"]
 
 
@@ -60,6 +61,7 @@ def test_full_lists_give_the_numbers_of_the_data_to_the_bit(data: st.DataObject)
         card = MEASURES.card(name)
         options: dict[str, Any] = {"n_neighbors": k} if "n_neighbors" in card.parameters else {}
         options |= {"labels": labels} if "labels" in card.needs else {}
+        options |= {"target": X[:, 0]} if "target" in card.needs else {}
         try:
             expected = values(name, X, Y, **options)
         except UndefinedMeasure:

@@ -13,6 +13,7 @@ from numpy.testing import assert_allclose
 import dreval
 from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.geometry.view import make_view
+from dreval.measures.core import answer, chance_value
 from dreval.registry import MEASURES
 
 I = np.arange(1, 41, dtype=float)  # noqa: E741 - the row numbers of the oracle
@@ -98,6 +99,25 @@ def test_chance_is_the_mean_over_all_permutations(name: str) -> None:
 
     assert np.mean(values) == pytest.approx(expected, rel=1e-9)
     assert expected == pytest.approx(1 - 6 / 5 * (1 + 1 / 2) if name == "knn_r2" else -1 / 5)
+
+
+@pytest.mark.parametrize("name", ["knn_r2", "morans_i"])
+def test_chance_under_ties_is_the_mean_over_permutations_of_the_map(name: str) -> None:
+    """Neighbors that are tied are taken in the order of the rows, which are sorted by the number here."""
+    rng, t = np.random.default_rng(0), np.sort(np.random.default_rng(1).normal(size=60))
+    places = np.round(rng.normal(size=(60, 2)))
+    variables = {"target": t.astype([("target", float)])}
+    parameters = {"n_neighbors": 5, "target": "target"}
+
+    def value_of(points: np.ndarray) -> tuple[Any, float]:
+        view = make_view(points, points, 1, False, variables=variables)
+        return view, answer(MEASURES.get(name), view, parameters).value
+
+    values = [value_of(places[rng.permutation(60)])[1] for _ in range(200)]
+    chance = chance_value(MEASURES.get(name), value_of(places)[0], parameters, 0)
+    closed = MEASURES.card(name).expected(value_of(places)[0], *parameters.values())
+    assert abs(chance.value - np.mean(values)) < 4 * np.std(values) / np.sqrt(20)
+    assert name == "morans_i" or abs(closed - np.mean(values)) > 8 * np.std(values) / np.sqrt(200)
 
 
 def test_chance_with_groups_is_that_of_random_neighbors_from_other_groups() -> None:

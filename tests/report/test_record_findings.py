@@ -553,6 +553,18 @@ CASES: dict[str, Case] = {
         lambda: classes.class_distances_findings(class_pairs((math.nan, 0.5, math.nan, "open"), apart="map")),
         [0.5],
     ),
+    "on one place without an interval": (
+        lambda: classes.class_distances_findings(class_pairs((0.2, math.nan, math.nan, ""), apart="data")), [],
+    ),
+    "apart alone without an interval": (
+        lambda: classes.class_distances_findings(class_pairs((math.nan, math.nan, math.nan, ""), apart="map")), [],
+    ),
+    "all on one place": (
+        lambda: classes.class_distances_findings(
+            class_pairs((0.2, math.nan, math.nan, ""), requested=(), apart="data")
+        ),
+        [1, 25],
+    ),
     "all distances without intervals": (
         lambda: classes.class_distances_findings(class_pairs((1.62, math.nan, math.nan, ""), requested=())), [1, 25],
     ),
@@ -597,8 +609,9 @@ CASES: dict[str, Case] = {
     ),
     "nothing held out": (lambda: held.held_out_findings(held_out(math.nan)), []),
     "clusters": (lambda: held.cluster_findings(clustered((0.01, 0.02))), [0, 1, 0.01, 3, 5, 0.02]),
-    "no clusters": (lambda: held.cluster_findings(clustered((0.3, 0.4))), [0, 1, 0.3, 0.4]),
-    "clusters without a test": (lambda: held.cluster_findings(clustered((0.3, math.nan))), [0, 1, 0.3]),
+    "clusters without a gap": (lambda: held.cluster_findings(clustered((0.01, 0.4))), [0, 1, 0.01, 3, 5, 0.4]),
+    "no clusters": (lambda: held.cluster_findings(clustered((0.3, 0.01))), [0, 1, 0.3]),
+    "clusters without a test": (lambda: held.cluster_findings(clustered((0.01, math.nan))), [0, 1, 0.01, 3, 5]),
     "pairs of clusters": (
         lambda: held.cluster_findings(clustered((0.01, 0.02), (0.03, 0.3), (0.2, math.nan))), [2, 3, 1],
     ),

@@ -352,6 +352,17 @@ def test_rules_give_names_and_leave_points_out():
             clusters_of(X, rule=rule)
 
 
+def test_the_line_is_that_of_the_first_part_and_the_dip_that_of_the_second():
+    from dreval.geometry._loops.dip import dip
+
+    X = signal(n=50)
+    result = clusters_of(X, rule=2)
+    parts = dreval.split_measurements(X, "gaussian", sigma=1.0, random_state=0)
+    centers = [2 * parts.first[result.clusters == c].mean(axis=0) for c in (0, 1)]
+    line = (centers[1] - centers[0]) / np.linalg.norm(centers[1] - centers[0])
+    assert result.tidy().loc[0, "dip"] == pytest.approx(dip(np.sort(2 * parts.second @ line)), rel=1e-9)
+
+
 def test_halves_of_columns_find_the_line_at_other_points():
     X = np.random.default_rng(0).normal(size=(120, 20)) + 3.0 * (np.arange(120)[:, None] < 60)
     record = dreval.held_out_fidelity(X, "pca", n_splits=3, n_resamples=0, random_state=0)

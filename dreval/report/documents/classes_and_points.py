@@ -48,11 +48,15 @@ def class_distances_findings(record: ClassDistances) -> list[Finding]:
         }
         is_tested = bool(rows["conf_low"].notna().any())
         findings.append(record_finding(f"class_distances.{'table' if is_tested else 'untested'}", **numbers))
+        merged = int((rows["apart_in_data"] & ~rows["apart_on_map"]).sum())
+        if merged and not is_tested:
+            findings.append(record_finding("class_distances.merged_pairs", merged=merged))
         distorted = rows[rows["reading"].isin(["too far", "too near"])]
         if len(distorted):
             worst = distorted.loc[_distortion(distorted).idxmax()]
             named = {"a": worst["class_a"], "b": worst["class_b"], "ratio": float(worst["ratio"])}
-            findings.append(record_finding(f"class_distances.worst{_one_sided(worst)}", **named))
+            kind = "_".join(filter(None, ("worst", _one_sided(worst))))
+            findings.append(record_finding(f"class_distances.{kind}", **named))
     return findings
 
 
@@ -66,7 +70,7 @@ def _one_sided(row: Any) -> str:
     """Return how a pair is named that is apart in the data alone, or on the map alone; else nothing."""
     if row["apart_in_data"] == row["apart_on_map"]:
         return ""
-    return "_merged" if row["apart_in_data"] else "_split"
+    return "merged" if row["apart_in_data"] else "split"
 
 
 def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
@@ -75,12 +79,13 @@ def _pair_findings(row: dict[str, Any], level: str) -> list[Finding]:
     numbers |= {"ratio": float(row["ratio"]), "low": float(row["conf_low"]), "high": float(row["conf_high"])}
     if not row["apart_in_data"] and not row["apart_on_map"]:
         return [record_finding("class_distances.coincide", **numbers)]
-    kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
-    if _one_sided(row) and row["reading"]:
-        kind = _one_sided(row)[1:] + ("_open" if row["reading"] == "open" else "")
+    if side := _one_sided(row):
+        kind = side + {"too far": "", "too near": "", "open": "_open", "": "_untested"}[row["reading"]]
+    else:
+        kind = {"too far": "far", "too near": "near", "open": "open", "": "no_interval"}[row["reading"]]
     order = {"kept": int(row["n_kept"]), "turned": int(row["n_reversed"]), "undecided": int(row["n_open"])}
     findings = [record_finding(f"class_distances.{kind}", **numbers)]
-    if kind != "no_interval" and not _one_sided(row):
+    if kind in ("far", "near", "open"):
         findings.append(record_finding("class_distances.order", others=sum(order.values()), **order))
     return findings
 
@@ -113,7 +118,7 @@ def _pairs_table(record: ClassDistances, name: str, count: int) -> Table:
 
 def _interval_text(row: dict[str, Any]) -> str:
     """Return the interval of a ratio, or its limit."""
-    if math.isnan(row["conf_low"]) or row["conf_high"] == math.inf:
+    if math.isnan(row["conf_low"]):
         return ""
     if math.isnan(row["conf_high"]):
         return f"at least {_number(row['conf_low'])}"

@@ -345,7 +345,8 @@ def cluster_findings(record: ClusterTest) -> list[Finding]:
     """Return the answers to both questions for one pair, or how many pairs differ and have a gap."""
     table, alpha = record.table, record.alpha
     if len(table) > 1:
-        differing, gaps = (int((table[name] <= alpha).sum()) for name in ("p_adjusted", "dip_p_adjusted"))
+        differs = table["p_adjusted"] <= alpha
+        differing, gaps = int(differs.sum()), int((differs & (table["dip_p_adjusted"] <= alpha)).sum())
         return [record_finding("clusters.pairs", pairs=len(table), differing=differing, gaps=gaps)]
     row = table.iloc[0]
     numbers: dict[str, Any] = {"first": f"Cluster {row['first']}", "second": f"cluster {row['second']}"}
@@ -353,6 +354,8 @@ def cluster_findings(record: ClusterTest) -> list[Finding]:
     kind = "differ" if row["p_adjusted"] <= alpha else "same"
     findings = [record_finding(f"clusters.{kind}", **numbers)]
     p = float(row["dip_p_adjusted"])
+    if kind == "same":  # a gap along their line is not one between them
+        return findings
     if math.isnan(p):
         return [*findings, record_finding("clusters.no_dip")]
     return [*findings, record_finding(f"clusters.{'gap' if p <= alpha else 'no_gap'}", p=p)]

@@ -220,7 +220,7 @@ def importance_findings(record: ColumnImportance) -> list[Finding]:
     visible, hidden = record.table[record.table["visible"]], record.hidden
     numbers = {"total": len(record.table), "k": record.k, "overlap": record.overlap, "chance": record.chance}
     too_few = [item for item in record.notes if item.code == "importance.resamples"]
-    if too_few and record.table["conf_low"].isna().all():  # adjusted p-values decide
+    if too_few:
         findings = [record_finding("importance.too_few", **numbers | dict(too_few[0].values))]
     elif len(visible):
         numbers |= {"count": len(visible), "low": float(visible["drop"].min()), "high": float(visible["drop"].max())}

@@ -65,6 +65,7 @@ def _views(X, embeddings, k, labels):
         "labels": labels,
         "latent": X[:, :2] + np.arange(len(X))[:, None] / 7,
         "batch": np.arange(len(X)) // 3 % 2,
+        "target": np.array([(value,) for value in X[:, 0] + np.arange(len(X)) / 7], [("age", float)]),
     }
     return [replace(views[i], **variables) for i in views]
 
@@ -83,6 +84,7 @@ def _parameters(name, k):
     """Return the parameters of a measure with k neighbors."""
     parameters = dict(CARDS[name].parameters)
     parameters |= {"size": 20} if "size" in parameters else {}
+    parameters |= {"embedding_distance": "euclidean"} if name == "bras" else {}  # some points are at the origin
     return parameters | ({"n_neighbors": k} if "n_neighbors" in parameters else {})
 
 
