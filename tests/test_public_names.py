@@ -336,12 +336,13 @@ def test_measures_are_called_alike(name: str) -> None:
 
 
 def test_analyses_of_data_are_called_alike() -> None:
-    """They take data, and an embedding, new points, a graph or the method and settings that they run, by position."""
+    """They take data, and an embedding, new points, a graph, dimensions or the method that they run, by position."""
     for name in ANALYSES:
         kinds = {p.name: p.kind for p in inspect.signature(getattr(dreval, name)).parameters.values()}
         by_position = [key for key, kind in kinds.items() if kind is inspect.Parameter.POSITIONAL_OR_KEYWORD]
         extra = (
             ["X", "perplexities"],
+            ["X", "n_components"],
             ["X", "source", "param_grid"],
             ["graph", "X"],
             ["A", "B"],
