@@ -7,7 +7,7 @@ from typing import Any
 
 from dreval.records.frames import of_method
 from dreval.records.tests import LEVEL
-from dreval.report.format import count_noun, join_and, p_text, test_name
+from dreval.report.format import count_noun, join_and, p_text, probability, test_name
 from dreval.report.result_view import ResultView
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
@@ -48,13 +48,17 @@ def is_smallest(row: Mapping[str, Any]) -> bool:
 
 
 def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
-    """Return the smallest p that the resamples of a test can give, if p is that or it is above the level; else ""."""
+    """Return the limit of p by the resamples of a test, if p is at it or it is above the level; else "".
+
+    The share of all permutations is at least that of one of them, and larger where several have the same statistic.
+    """
     count = int(row["n_resamples"])
     least = 1 / (count if row.get("p_kind") == "exact" else count + 1) if count else 0.0
-    if not is_smallest(row) and least <= LEVEL:
-        return ""
-    smallest = float(row["p_value"]) if is_smallest(row) else least
-    return f"{p_text(smallest)} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
+    if is_smallest(row):
+        return f"{p_text(row['p_value'])} is the smallest that {count_noun(count, resample_noun(row, scheme))} can give"
+    if least > LEVEL:
+        return f"{count_noun(count, resample_noun(row, scheme))} can give no p below {probability(least)}"
+    return ""
 
 
 def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str:

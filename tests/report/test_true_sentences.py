@@ -161,6 +161,21 @@ def test_the_smallest_p_is_named_if_a_sentence_uses_it():
     assert "is the smallest" not in str(results.summary())
 
 
+def test_all_permutations_bound_p_and_reach_it_only_where_no_two_have_the_same_statistic():
+    """Of six orders of two donors each, three pairs have one statistic: p is at least 1/3, and 1/6 is only a bound."""
+    X, Y = cloud(n=40)
+    donors = np.repeat(np.arange(4), 10)
+    evaluation = dreval.Evaluation(
+        X, {"a": Y}, labels=np.repeat(["x", "x", "y", "y"], 10), groups=donors, n_neighbors=5, random_state=0
+    )
+    results = evaluation.run("trustworthiness", ["hsic"], None)
+    tested = results.table[results.table["test"] == "hsic"]
+    text = " ".join(str(results.summary()).split())
+    assert tested["p_value"].min() >= 1 / 3
+    assert "6 permutations can give no p below .167" in text
+    assert "is the smallest" not in text
+
+
 @pytest.mark.slow
 def test_the_data_are_excluded_from_adjustment_and_counts():
     """The adjusted p-values of the embeddings exclude the data, whose row has only an unadjusted p."""
