@@ -26,9 +26,9 @@ from dreval.report.findings import MAX_LISTED_NAMES
 from dreval.report.format import count_noun, distinct_short_names, format_fixed, join_and, number_word, without_zero
 from dreval.report.render.html import html_tables
 from dreval.report.render.latex import latex
-from dreval.report.render.layout import table_width
 from dreval.report.render.markdown import markdown_table
 from dreval.report.render.markup import with_code_points
+from dreval.report.render.text import table_width
 from dreval.report.result_view import (
     DIFFERS,
     NEIGHBORS_PARAMETER,
