@@ -14,8 +14,8 @@ import dreval
 from dreval.comparison.compare import count_tests
 from dreval.errors import DrevalError
 from dreval.registry import MEASURES
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.documents.paragraph import MAX_WORDS
-from dreval.report.documents.value_tables import printed_table
 from dreval.report.findings import Number, phrases
 from dreval.report.format import format_fixed, percent, probability
 from dreval.report.render.markup import sentence

@@ -39,8 +39,7 @@ from dreval.report.comparison_view import (
 )
 from dreval.report.document import CODES, Answers, Cell, Document, Table, record_document, significance_stars
 from dreval.report.document import Column as TableColumn
-from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY
-from dreval.report.documents.value_tables import short_topic
+from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY, short_topic
 from dreval.report.findings import findings_text
 from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
 from dreval.report.result_view import Column, evaluation_settings, independent_unit, measure_phrase, target_text
