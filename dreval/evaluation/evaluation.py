@@ -8,7 +8,7 @@
 4. ``_evaluate`` computes a ``MeasureRow`` for each measure: value, chance level, bounds and interval (``rows.py``).
 5. ``_with_resampled_intervals`` adds the intervals that need further passes or re-runs (``uncertainty.py``).
 6. ``_with_tests`` adds a ``TestRow`` for each test (``tests.py``).
-7. ``tidy_frame`` makes the table of all rows, and ``adjust_p_values`` adjusts its p-values.
+7. ``tidy_frame`` makes the table of all rows, and ``adjusted_p_values`` adjusts its p-values.
 8. ``provenance_of`` and ``run_notes`` record how it can be reproduced (``provenance.py``).
 9. ``_record`` returns the ``Results``, which print themselves by ``report/documents/evaluation.py`` (``summarize``).
 """
@@ -79,24 +79,16 @@ from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
 from dreval.glossary import ARGUMENTS, METRICS, TABLE_METRICS
-from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.adjustment import adjusted_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.new_points import NewPointsInput, as_new_points
 from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
 from dreval.inputs.source_kinds import check_metric_of_embedding, for_views
 from dreval.records.estimates import CostEstimate
-from dreval.records.frames import (
-    curves_frame,
-    differences_frame,
-    groups_frame,
-    notes_frame,
-    nulls_frame,
-    setting_names,
-    tidy_frame,
-)
+from dreval.records.frames import curves_frame, differences_frame, groups_frame, notes_frame, nulls_frame, setting_names
 from dreval.records.notes import Note, note, note_from_error
-from dreval.records.results import MOST_LISTED, Results
+from dreval.records.results import MOST_LISTED, Results, tidy_frame
 from dreval.registry import METHODS
 from dreval.storage.embeddings import EmbeddingCache
 
@@ -610,7 +602,8 @@ class Evaluation:
         embedded, failed = runs.coordinates, {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
         rows = ev._rows(outcomes, failed, plan, reference)
-        table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
+        table = tidy_frame(rows)
+        table["p_adjusted"] = adjusted_p_values(table, arguments["adjust"])
         recipe = provenance_of(ev, arguments, plan, embedded, reference, time.perf_counter() - start)
         notes = [*run_notes(ev, arguments, plan, table, failed, embedded, reference), *new_points.notes]
         ev._warn(plan, runs, reference)

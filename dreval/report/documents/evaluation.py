@@ -13,15 +13,8 @@ import numpy as np
 from dreval.comparison.compare import comparable
 from dreval.glossary import DIRECTIONS, format_number, format_p
 from dreval.measures.core import GOALS
-from dreval.records.frames import (
-    groups_text,
-    independence_rows,
-    notes_of_table,
-    over_replicates,
-    parameters_of,
-    parameters_text,
-)
-from dreval.records.results import Results
+from dreval.records.frames import groups_text, independence_rows, notes_of_table, parameters_of, parameters_text
+from dreval.records.results import Results, over_replicates
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
 from dreval.report.best_sets import question_columns
