@@ -12,10 +12,10 @@ import numpy as np
 import pandas as pd
 from hypothesis import strategies as st
 
-from dreval.records.frames import curves_frame, full_name, notes_frame, setting_names, tidy_frame
+from dreval.records.frames import curves_frame, full_name, notes_frame, setting_names
 from dreval.records.notes import ASSUMPTION, FAILURE, Code, codes, note
 from dreval.records.points import Shepard
-from dreval.records.results import Results
+from dreval.records.results import Results, tidy_frame
 from dreval.registry import MEASURES
 from dreval.report.result_view import read_results
 

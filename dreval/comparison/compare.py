@@ -33,7 +33,7 @@ from dreval.comparison.tables import (
 )
 from dreval.errors import Hint, InputError
 from dreval.glossary import OVERALL_COLUMNS, STANDING_COLUMNS
-from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.adjustment import adjusted_p_values, check_adjustment
 from dreval.inference.groups import few_groups_note, group_interval, is_few
 from dreval.inference.intervals import METHODS as METHODS_OF_INTERVALS
 from dreval.inference.intervals import (
@@ -51,10 +51,10 @@ from dreval.inference.ties import scale_size, tied_ranks
 from dreval.records.archive import load_evaluation
 from dreval.records.base import is_journal
 from dreval.records.comparison import Comparison, Family
-from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame, over_replicates, setting_names
+from dreval.records.frames import PAIR_NOTE_KEYS, full_name, notes_frame, setting_names
 from dreval.records.notes import Note, note
 from dreval.records.provenance import reproducing_call
-from dreval.records.results import Results
+from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES, METHODS
 
 # Embeddings of one data set compared by its points: paired differences of every pair, for each measure.
@@ -225,9 +225,7 @@ def _adjust_distinct(pairs: pd.DataFrame, groups: Sequence[Sequence[str]], adjus
     pairs = pairs.assign(family=pairs["family"].where(np.array(differ, np.bool_), ""))
     leads = lead_places(pairs, groups)
     table = pairs.assign(family=pairs["family"].where(leads == np.arange(len(pairs)), ""))
-    table = adjust_p_values(table, adjust)
-    adjusted: pd.DataFrame = table.assign(p_adjusted=table["p_adjusted"].to_numpy()[leads], family=pairs["family"])
-    return adjusted
+    return pairs.assign(p_adjusted=adjusted_p_values(table, adjust).to_numpy()[leads])
 
 
 def _test_margins(
@@ -240,7 +238,7 @@ def _test_margins(
     """
 
     def adjusted(p: Any) -> pd.Series[float]:
-        equivalence_rows = pairs.assign(p_value=p, p_adjusted=math.nan, family="equivalence")
+        equivalence_rows = pairs.assign(p_value=p, family="equivalence")
         p_adjusted: pd.Series[float] = _adjust_distinct(equivalence_rows, groups, adjust)["p_adjusted"]
         return p_adjusted
 
@@ -739,7 +737,9 @@ def compare(
     rows = [_family_rows(family, requested, rope if "bayes" in requested else None, alpha, root) for family in compared]
     overall = [row for overall_of_family, _ in rows for row in overall_of_family]
     pairs = [row for _, pairs_of_family in rows for row in pairs_of_family if baseline in (None, row["second"])]
-    frame = keep_significant(adjust_p_values(pair_frame(pairs, alpha), adjust, SIMULTANEOUS_TESTS), alpha)
+    frame = pair_frame(pairs, alpha)
+    frame["p_adjusted"] = adjusted_p_values(frame, adjust, SIMULTANEOUS_TESTS)
+    frame = keep_significant(frame, alpha)
     families_by_name = {full_name(family.measure, family.parameters): family for family in compared}
     decided = decisive_test(frame, families_by_name, alpha, adjust)
     deciding = frame[frame["test"] == decided["decided_by"]]

@@ -20,9 +20,8 @@ from dreval.inference.intervals import (
     jackknife_covariance,
 )
 from dreval.inference.ties import is_tie
-from dreval.records.frames import over_replicates
 from dreval.records.notes import Note, note
-from dreval.records.results import Results
+from dreval.records.results import Results, over_replicates
 
 COLUMNS = (  # pandas cuts the middle out of a wide table: the outer columns show the best embeddings
     "measure", "embedding", "value", "se", "conf_low", "conf_high", "conf_level", "difference", "p_adjusted",

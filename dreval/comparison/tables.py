@@ -14,7 +14,7 @@ import pandas as pd
 
 from dreval.comparison.ranks import nemenyi
 from dreval.glossary import OVERALL_COLUMNS, PAIR_COLUMNS
-from dreval.inference.adjustment import adjust_p_values
+from dreval.inference.adjustment import adjusted_p_values
 from dreval.records.comparison import Comparison, Family
 from dreval.records.frames import full_name
 from dreval.records.notes import join_notes
@@ -105,8 +105,7 @@ def attainable_p(
         smallest_p(test, n_datasets or n, len(families[name].names))
         for test, n, name in zip(table["test"], table["n"], table["name"], strict=True)
     ]
-    table = adjust_p_values(table.assign(p_adjusted=np.nan), adjust, SIMULTANEOUS_TESTS)
-    table["smallest"] = table["p_adjusted"].where(table["p_adjusted"].notna(), table["p_value"])
+    table["smallest"] = adjusted_p_values(table, adjust, SIMULTANEOUS_TESTS).fillna(table["p_value"])
     smallest: pd.Series = table.groupby(["test", "name"], sort=False)["smallest"].min()
     return smallest
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from dreval._random import stream
 from dreval.errors import UndefinedMeasure
 from dreval.evaluation.plan import MeasureTask
 from dreval.evaluation.progress import CROSSED, Advance, Step
-from dreval.evaluation.rows import EmbeddingOutcome, Key, MeasureRow, views_for
+from dreval.evaluation.rows import EmbeddingOutcome, Key, MeasureRow, Resampling, views_for
 from dreval.inference.cross_jackknife import (
     MIN_MEMBERS,
     THIRDS,
@@ -44,36 +44,36 @@ class CrossJackknife:
     seed: int
     n_jobs: int | None
 
-    def added_to(
+    def results(
         self,
         outcomes: Mapping[str, EmbeddingOutcome],
         tasks: Sequence[MeasureTask],
         embedded: Mapping[str, FloatArray],
         advance: Advance,
-    ) -> dict[str, EmbeddingOutcome]:
-        """Return the outcomes with the intervals of the cross jackknife in place of those of the delete-one jackknife.
+    ) -> dict[str, dict[Key, Resampling]]:
+        """Return by embedding the intervals that replace those of the delete-one jackknife.
 
         Where the points, or those of a class, are too few to be divided into thirds, or a measure is not defined on two
-        of them, the interval stays as it is, with a note. ``embedded`` holds the coordinates.
+        of them, there is a note on this in place of the interval. ``embedded`` holds the coordinates.
         """
-        results = dict(outcomes)
+        results: dict[str, dict[Key, Resampling]] = {name: {} for name in outcomes}
         for stratum in self._strata([task for task in tasks if task.card.crossed]):
-            tested = []
-            for task in stratum.tasks:
-                if (reason := _reason_against(task, stratum)) is None:
-                    tested.append(task)
-                else:
-                    results = {name: _with_reason(outcome, task, reason) for name, outcome in results.items()}
-            if not tested:
-                continue
-            stratum = stratum._replace(tasks=tested)
-            coordinates = {name: embedded[name] for name in results}
-            parts = [self._influences(stratum, b, coordinates, advance) for b in range(self.partitions)]
-            for name, outcome in results.items():
-                for at, task in enumerate(tested):
-                    influences = [part[name][at] for part in parts]
-                    outcome = self._with_interval(outcome, task, stratum.places, influences)
-                results[name] = outcome
+            reasons = [_reason_against(task, stratum) for task in stratum.tasks]
+            tested = [task for task, reason in zip(stratum.tasks, reasons, strict=True) if reason is None]
+            tested_stratum, coordinates = stratum._replace(tasks=tested), {name: embedded[name] for name in outcomes}
+            count = self.partitions if tested else 0
+            parts = [self._influences(tested_stratum, b, coordinates, advance) for b in range(count)]
+            for name, outcome in outcomes.items():
+                for task, reason in zip(stratum.tasks, reasons, strict=True):
+                    row = next((row for row in outcome.rows if row.key == task.key), None)
+                    if row is None or row.key not in outcome.left_out:
+                        continue
+                    if reason is None:
+                        influences = [part[name][tested.index(task)] for part in parts]
+                        left_out = outcome.left_out[row.key]
+                        results[name][row.key] = self._result(row, left_out, stratum.places, influences)
+                    elif row.interval is not None:
+                        results[name][row.key] = Resampling(notes=(reason,))
         return results
 
     def _strata(self, tasks: Sequence[MeasureTask]) -> Iterator[Stratum]:
@@ -121,25 +121,21 @@ class CrossJackknife:
             crossed[name] = [crossed_influences(parts, thirds) if len(parts) == THIRDS else None for parts in present]
         return crossed
 
-    def _with_interval(
-        self, outcome: EmbeddingOutcome, task: MeasureTask, places: IntArray, influences: Sequence[FloatArray | None]
-    ) -> EmbeddingOutcome:
-        """Return the outcome with the interval of one measure, and the influences behind it."""
-        row = _row_left_out(outcome, task.key)
-        if row is None:
-            return outcome
+    def _result(
+        self, row: MeasureRow, left_out: FloatArray, places: IntArray, influences: Sequence[FloatArray | None]
+    ) -> Resampling:
+        """Return the interval of one measure that had one, and the influences behind it."""
         crossed = np.array([part for part in influences if part is not None])
         if len(crossed) < len(influences):
-            code = "cross.undefined" if self.data.list_length is None else "lists.crossed"
-            return _with_reason(outcome, task, note(code))
+            reason = note("cross.undefined" if self.data.list_length is None else "lists.crossed")
+            return Resampling(notes=(reason,) if row.interval is not None else ())
+        interval = None
         if row.interval is not None:
-            left_out, card = outcome.left_out[row.key][places], row.card
-            settings = row.chance_size, self.level, crossed, card.log_interval
-            row = replace(row, interval=jackknife_interval(row.value, left_out, card.range_of(self.data.n), *settings))
+            settings = row.chance_size, self.level, crossed, row.card.log_interval
+            interval = jackknife_interval(row.value, left_out[places], row.card.range_of(self.data.n), *settings)
         all_points = np.zeros((*crossed.shape[:2], self.data.n))
         all_points[:, :, places] = crossed
-        outcome = outcome.with_rows({row.key: row})
-        return replace(outcome, crossed={**outcome.crossed, row.key: all_points.reshape(-1)})
+        return Resampling(interval, crossed=all_points.reshape(-1))
 
 
 def _reason_against(task: MeasureTask, stratum: Stratum) -> Note | None:
@@ -158,14 +154,3 @@ def _of_part(task: MeasureTask) -> MeasureTask:
     """Return the task at the same scale on two thirds of the points."""
     k = task.parameters.get("n_neighbors")
     return task if k is None else task.with_neighbors(neighbors_of_part(k))
-
-
-def _row_left_out(outcome: EmbeddingOutcome, key: Key) -> MeasureRow | None:
-    """Return the row of a measure that has values without each point; None without them."""
-    return next((row for row in outcome.rows if row.key == key and key in outcome.left_out), None)
-
-
-def _with_reason(outcome: EmbeddingOutcome, task: MeasureTask, reason: Note) -> EmbeddingOutcome:
-    """Return the outcome with a note on why the interval of a measure is that of the delete-one jackknife."""
-    row = _row_left_out(outcome, task.key)
-    return outcome if row is None or row.interval is None else outcome.with_reason([task], reason)

@@ -6,9 +6,9 @@
 2. ``_embed`` runs the methods, or reads the coordinates.
 3. ``_make_views`` passes over the data once and returns a ``View`` of each embedding: its neighbors and ranks.
 4. ``_evaluate`` computes a ``MeasureRow`` for each measure: value, chance level, bounds and interval (``rows.py``).
-5. ``_with_resampled_intervals`` adds the intervals that need further passes or re-runs (``uncertainty.py``).
+5. ``_with_intervals`` adds the intervals that need further passes or re-runs (``crossing.py``, ``uncertainty.py``).
 6. ``_with_tests`` adds a ``TestRow`` for each test (``tests.py``).
-7. ``tidy_frame`` makes the table of all rows, and ``adjust_p_values`` adjusts its p-values.
+7. ``tidy_frame`` makes the table of all rows, and ``adjusted_p_values`` adjusts its p-values.
 8. ``provenance_of`` and ``run_notes`` record how it can be reproduced (``provenance.py``).
 9. ``_record`` returns the ``Results``, which print themselves by ``report/documents/evaluation.py`` (``summarize``).
 """
@@ -45,7 +45,9 @@ from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, all_failed, warn
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
+from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
+from dreval.evaluation.grouping import GroupJackknife
 from dreval.evaluation.new_points import (
     NewPointsOutcome,
     check_new_points,
@@ -79,24 +81,16 @@ from dreval.geometry.blocks import NeighborIndices, View, is_streamed
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.same_map import data_among
 from dreval.glossary import ARGUMENTS, METRICS, TABLE_METRICS
-from dreval.inference.adjustment import adjust_p_values, check_adjustment
+from dreval.inference.adjustment import adjusted_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.new_points import NewPointsInput, as_new_points
 from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
 from dreval.inputs.source_kinds import check_metric_of_embedding, for_views
 from dreval.records.estimates import CostEstimate
-from dreval.records.frames import (
-    curves_frame,
-    differences_frame,
-    groups_frame,
-    notes_frame,
-    nulls_frame,
-    setting_names,
-    tidy_frame,
-)
+from dreval.records.frames import curves_frame, differences_frame, groups_frame, notes_frame, nulls_frame, setting_names
 from dreval.records.notes import Note, note, note_from_error
-from dreval.records.results import MOST_LISTED, Results
+from dreval.records.results import MOST_LISTED, Results, tidy_frame
 from dreval.registry import METHODS
 from dreval.storage.embeddings import EmbeddingCache
 
@@ -610,7 +604,8 @@ class Evaluation:
         embedded, failed = runs.coordinates, {name: note_from_error(error) for name, error in runs.errors.items()}
         reference = data_among(ev.data, embedded)
         rows = ev._rows(outcomes, failed, plan, reference)
-        table = adjust_p_values(tidy_frame(rows), arguments["adjust"])
+        table = tidy_frame(rows)
+        table["p_adjusted"] = adjusted_p_values(table, arguments["adjust"])
         recipe = provenance_of(ev, arguments, plan, embedded, reference, time.perf_counter() - start)
         notes = [*run_notes(ev, arguments, plan, table, failed, embedded, reference), *new_points.notes]
         ev._warn(plan, runs, reference)
@@ -740,12 +735,7 @@ class Evaluation:
             name: ev._evaluate(name, views.pop(name), seconds, plan, level, journal, advance)
             for name, seconds in runs.seconds.items()
         }
-        tasks = resampled_tasks(plan.measures, ev.data)
-        curves = [task for task in plan.measures if task.card.curve]
-        settings = plan.intervals, level, ev.seed, ev.n_jobs, cache
-        rows = None if ev.anchors is None else ev._anchors()
-        resampled = ResampledIntervals(ev.data, ev.sources, tasks, curves, *settings, rows=rows)
-        outcomes = resampled.added_to(outcomes, embedded, advance)
+        outcomes = ev._with_intervals(outcomes, embedded, plan, level, cache, advance)
         outcomes = {
             name: ev._with_tests(name, outcomes[name], Y, plan, journal, advance) for name, Y in coordinates.items()
         }
@@ -839,6 +829,36 @@ class Evaluation:
         )
         n_components = 0 if self.embedding_metric == "precomputed" else Y.shape[1]
         return replace(outcome, n_components=n_components, seconds=seconds + time.perf_counter() - start)
+
+    def _with_intervals(
+        self,
+        outcomes: Mapping[str, EmbeddingOutcome],
+        embedded: Mapping[str, FloatArray],
+        plan: Plan,
+        level: float,
+        cache: EmbeddingCache,
+        advance: Advance,
+    ) -> dict[str, EmbeddingOutcome]:
+        """Return the outcomes with the intervals that take further passes over the data, or re-runs of the methods."""
+        tasks, curves = resampled_tasks(plan.measures, self.data), [task for task in plan.measures if task.card.curve]
+        settings = level, self.seed, self.n_jobs
+        resampled = ResampledIntervals(self.data, self.sources, tasks, curves, plan.intervals, *settings, cache)
+        of_points, of_groups = (
+            {name: outcomes[name] for name in plan.intervals.names_of_kind(kind) if name in outcomes}
+            for kind in ("points", "groups")
+        )
+        of_points |= resampled.with_partitions(of_points, embedded, advance)
+        if of_points and (count := plan.intervals.counts["crossed"]):
+            crossed = CrossJackknife(self.data, count, *settings).results(of_points, tasks, embedded, advance)
+            of_points = {name: outcome.with_crossed(crossed[name]) for name, outcome in of_points.items()}
+        if of_groups:
+            rows = None if self.anchors is None else self._anchors()
+            of_groups = GroupJackknife(self.data, rows, *settings).added_to(of_groups, tasks, curves, embedded, advance)
+        outcomes = {**outcomes, **of_points, **of_groups}
+        for name, reason in plan.intervals.reasons.items():
+            if name in outcomes:
+                outcomes[name] = outcomes[name].with_reason(tasks, reason)
+        return outcomes | resampled.with_reruns(outcomes, embedded, advance)
 
     def _with_tests(
         self,

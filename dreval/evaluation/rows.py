@@ -124,6 +124,19 @@ class MeasureRow:
         return cells | {"conf_method": METHODS[kind], "target": TARGETS[kind], "n_groups": interval.n_groups}
 
 
+class Resampling(NamedTuple):
+    """An interval, or None with a note on why there is none, and the values without each point or group behind it.
+
+    ``crossed`` are the influences of the points, where the interval is that of the cross jackknife.
+    """
+
+    interval: Interval | None = None
+    notes: Notes = ()
+    left_out: FloatArray | None = None
+    groups: FloatArray | None = None
+    crossed: FloatArray | None = None
+
+
 @dataclass(frozen=True)
 class GroupValues:
     """Values of a measure behind its interval, in one array (groups,) or in one for each partition (P, groups)."""
@@ -186,6 +199,16 @@ class EmbeddingOutcome:
     def with_rows(self, rows: Mapping[Key, MeasureRow]) -> EmbeddingOutcome:
         """Return the outcome with some rows replaced by others of the same measure and parameters."""
         return replace(self, rows=tuple(rows.get(row.key, row) for row in self.rows))
+
+    def with_crossed(self, results: Mapping[Key, Resampling]) -> EmbeddingOutcome:
+        """Return the outcome with the results of the cross jackknife; where it has no interval, a row keeps its own."""
+        rows = {}
+        for row in self.rows:
+            if (result := results.get(row.key)) is not None:
+                interval = row.interval if result.interval is None else result.interval
+                rows[row.key] = replace(row, interval=interval, notes=(*row.notes, *result.notes))
+        crossed = {key: result.crossed for key, result in results.items() if result.crossed is not None}
+        return replace(self.with_rows(rows), crossed={**self.crossed, **crossed})
 
     def rows_of(self, tasks: Sequence[MeasureTask]) -> list[MeasureRow | None]:
         """Return the row of every task; None where it has no value."""
@@ -363,81 +386,72 @@ def _with_ties(row: MeasureRow, task: MeasureTask, view: View) -> MeasureRow:
     return replace(row, ties=bounds).with_note("ties.bounds", flatters=flatters)
 
 
-class _Resampling(NamedTuple):
-    """An interval, or None with a note on why there is none, and the values without each point or group behind it."""
-
-    interval: Interval | None = None
-    notes: Notes = ()
-    left_out: FloatArray | None = None
-    groups: FloatArray | None = None
-
-
 def _interval(
     row: MeasureRow, task: MeasureTask, result: Answer, view: View, ci: str | None, level: float
-) -> _Resampling:
+) -> Resampling:
     """Return standard error and interval, if ``ci`` is a kind that needs no second pass and the measure has one."""
     obstacle = task.interval_obstacle(view.n)
     if ci not in (None, "anchors") and task.card.area_of and view.list_length is not None:
-        return _Resampling(notes=(note("lists.interval", length=view.list_length),))
+        return Resampling(notes=(note("lists.interval", length=view.list_length),))
     if ci in ("points", "anchors") and obstacle is not None:
-        return _Resampling(notes=(obstacle,))
+        return Resampling(notes=(obstacle,))
     if ci == "anchors":
         return _interval_from_anchors(task, result, view, level)
     if ci == "points" and task.card.without is not None:
         return _interval_without_points(row, task, result, view, level)
     if ci == "points" and task.card.without_class is not None:
         return _interval_without_classes(row, task, view, level)
-    return _Resampling()
+    return Resampling()
 
 
-def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level: float) -> _Resampling:
+def _interval_from_anchors(task: MeasureTask, result: Answer, view: View, level: float) -> Resampling:
     """Return the interval for all points from the anchors, or the note on why there is none."""
     n, m, bounds = view.n, len(view.rows), task.card.range_of(view.n)
     uses_all_points = task.card.level == "global" and result.left_out is None and "full_ranks" not in task.card.needs
     if m == n or uses_all_points:
-        return _Resampling(Interval(0.0, result.value, result.value, "exact", m, math.inf, level=level))
+        return Resampling(Interval(0.0, result.value, result.value, "exact", m, math.inf, level=level))
     if result.points is not None:
         limits, worst = task.card.limits(n), task.card.worst(n)
         interval = bounded_interval(result.points, n, bounds, limits, worst, view.seed, level)
-        return _Resampling(interval, () if interval is not None else (note("inference.unbounded", of="interval"),))
+        return Resampling(interval, () if interval is not None else (note("inference.unbounded", of="interval"),))
     if result.left_out is None:
-        return _Resampling(notes=(note("interval.scale"),) if "full_ranks" in task.card.needs else ())
+        return Resampling(notes=(note("interval.scale"),) if "full_ranks" in task.card.needs else ())
     if result.carriers is not None and result.carriers() < MIN_EXPECTED_ANCHORS:
-        return _Resampling(notes=(note("inference.missed", of="interval"),))
+        return Resampling(notes=(note("inference.missed", of="interval"),))
     values = result.left_out()
     interval = replace(jackknife_interval(result.value, values, bounds, level=level), kind="anchor_groups")
-    return _Resampling(interval, groups=values)
+    return Resampling(interval, groups=values)
 
 
 def _interval_without_points(
     row: MeasureRow, task: MeasureTask, result: Answer, view: View, level: float
-) -> _Resampling:
+) -> Resampling:
     """Return the delete-one jackknife interval and its values, or the note on why there are none."""
     try:
         values = task.card.without(view, **task.parameters)
     except UndefinedMeasure as error:
-        return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
+        return Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
     if not np.isfinite(values).all():
-        return _Resampling(notes=(note("interval.undefined"),))
+        return Resampling(notes=(note("interval.undefined"),))
     interval = jackknife_interval(row.value, values, task.card.range_of(view.n), row.chance_size, level)
     if interval.se > 0 and result.points is not None and task.card.max_perfect < 1:
         best = task.card.bounds[task.card.direction != "lower"]
         perfect = float(np.mean(np.abs(result.points - best) <= ROUNDING))
         if perfect >= task.card.max_perfect:
-            return _Resampling(notes=(note("interval.perfect", share=100 * perfect),), left_out=values)
+            return Resampling(notes=(note("interval.perfect", share=100 * perfect),), left_out=values)
     carriers = carrier_count(values)
     notes = (note("interval.few_carriers", count=carriers),) if carriers < task.card.min_carriers else ()
-    return _Resampling(interval, notes, left_out=values)
+    return Resampling(interval, notes, left_out=values)
 
 
-def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, level: float) -> _Resampling:
+def _interval_without_classes(row: MeasureRow, task: MeasureTask, view: View, level: float) -> Resampling:
     """Return the jackknife interval over classes and its values, or the note on why there are none."""
     try:
         values = task.card.without_class(view, **task.parameters)
     except UndefinedMeasure as error:
-        return _Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
+        return Resampling(notes=(note("interval.refused", reason=note_from_error(error)),))
     interval = jackknife_interval(row.value, values, task.card.range_of(view.n), row.chance_size, level)
-    return _Resampling(replace(interval, kind="classes"), groups=values)
+    return Resampling(replace(interval, kind="classes"), groups=values)
 
 
 def views_for(

@@ -14,9 +14,7 @@ import numpy as np
 from dreval._check import FloatArray, IntArray
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError
-from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import with_bands_of_groups
-from dreval.evaluation.grouping import GroupJackknife
 from dreval.evaluation.plan import MAX_GROUPS, Intervals, MeasureTask, half_neighbors
 from dreval.evaluation.progress import GROUPED, HALVES, RUNS, Advance, Step
 from dreval.evaluation.rows import (
@@ -82,67 +80,59 @@ class ResampledIntervals:
     seed: int
     n_jobs: int | None
     cache: EmbeddingCache
-    rows: IntArray | None = None
 
-    def added_to(
+    def with_reruns(
         self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], advance: Advance
     ) -> dict[str, EmbeddingOutcome]:
-        """Return the outcomes with the intervals of each embedding, and the replicates or values at halves behind them.
+        """Return the outcomes whose intervals are from halves or re-runs, with these and the values behind them.
 
         ``embedded`` holds the coordinates.
         """
-        outcomes = {**outcomes, **self._with_partitions(outcomes, embedded, advance)}
-        of_points = {name: outcomes[name] for name in self._names_of_kind("points", outcomes)}
-        if of_points and (crossed := self.intervals.counts["crossed"]):
-            jackknife = CrossJackknife(self.data, crossed, self.level, self.seed, self.n_jobs)
-            outcomes |= jackknife.added_to(of_points, self.tasks, embedded, advance)
-        if of_groups := {name: outcomes[name] for name in self._names_of_kind("groups", outcomes)}:
-            over_groups = GroupJackknife(self.data, self.rows, self.level, self.seed, self.n_jobs)
-            outcomes |= over_groups.added_to(of_groups, self.tasks, self.curves, embedded, advance)
+        results: dict[str, EmbeddingOutcome] = {}
         if not self.tasks:
-            return outcomes
-        for name, reason in self.intervals.reasons.items():
-            if name in outcomes:
-                outcomes[name] = outcomes[name].with_reason(self.tasks, reason)
+            return results
         for name in self._names_of_kind("seeds", outcomes):
             runs = self._values_of_seeds(name, advance)
-            outcomes[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.data.n, self.level)
+            results[name] = with_replicate_intervals(outcomes[name], self.tasks, runs, self.data.n, self.level)
         fixed = self._names_of_kind("subsampling", outcomes)
         if fixed:
             coordinates: MapsAt = lambda _, part: {name: embedded[name][part] for name in fixed}  # noqa: E731
             values = self._values_at_halves("subsampling", fixed, coordinates, advance)
             for name in fixed:
-                outcomes[name] = self._with_halves(outcomes[name], values[name], "subsampling")
+                results[name] = self._with_halves(outcomes[name], values[name], "subsampling")
         for name in self._names_of_kind("subsamples", outcomes):
             values = self._values_of_embedded_halves(name, advance)
-            outcomes[name] = self._with_halves(outcomes[name], values[name], "subsamples")
-        return outcomes
+            results[name] = self._with_halves(outcomes[name], values[name], "subsamples")
+        return results
 
     def _names_of_kind(self, kind: str, outcomes: Outcomes) -> list[str]:
         """Return the names of the embeddings with this kind of interval that were computed."""
         return [name for name in self.intervals.names_of_kind(kind) if name in outcomes]
 
-    def _with_partitions(
+    def with_partitions(
         self, outcomes: Outcomes, embedded: Mapping[str, FloatArray], advance: Advance
     ) -> dict[str, EmbeddingOutcome]:
         """Return outcomes with the intervals of measures and curves without leave-one-out values, from groups left out.
 
-        The squared errors of several random partitions are averaged, so that the standard error depends less on the
-        seed. Up to 20 points every group is one point, and there is one partition.
+        If the plan has no such measures and curves, return none. The squared errors of several random partitions are
+        averaged, so that the standard error depends less on the seed. Up to 20 points every group is one point, and
+        there is one partition.
         """
-        names, n = self._names_of_kind("points", outcomes), self.data.n
+        n = self.data.n
         count = min(MAX_GROUPS, n)
         max_neighbors = n + n // -count - 1  # without the largest group
         grouped = [task for task in self.tasks if task.interval_obstacle(n) is None and task.needs_groups]
         single = [task for task in grouped if task.parameters.get("n_neighbors", 0) <= max_neighbors]
         large = [task for task in grouped if task.parameters.get("n_neighbors", 0) > max_neighbors]
-        results = {name: outcomes[name].with_reason(large, note("interval.large_k")) for name in names}
         curves = [task for task in self.curves if task.card.smooth and task.card.without is None]
-        if not (names and (single or curves)):
+        if not (grouped or curves):
+            return {}
+        results = {name: outcome.with_reason(large, note("interval.large_k")) for name, outcome in outcomes.items()}
+        if not (outcomes and (single or curves)):
             return results
         partitions = 1 if count == n else self.intervals.counts["partitions"]
         values = self._values_without_groups(results, embedded, single, curves, (partitions, count), advance)
-        for name in names:
+        for name in outcomes:
             of_tasks, of_curves = values[name]
             results[name] = with_partition_intervals(results[name], single, of_tasks, n, self.level)
             bands = with_bands_of_groups(results[name].curves, of_curves, n, self.level, self.seed)

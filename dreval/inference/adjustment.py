@@ -19,24 +19,25 @@ def check_adjustment(adjust: str | None) -> str | None:
     return None if name == "none" else name
 
 
-def adjust_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ()) -> Any:
-    """Fill ``p_adjusted`` over each ``family`` of the table; rows without a family are not adjusted.
+def adjusted_p_values(table: Any, adjust: str | None, at_once: Sequence[str] = ()) -> Any:
+    """Return the p-values of a table, adjusted over each ``family``: a column, NaN for rows without a family.
 
     A p-value that is small by construction (an embedding against its own data) belongs to no family: it would only make
     other p-values larger. The p-values of the families ``at_once`` (Nemenyi's) are simultaneous over all pairs of a
     measure, so they are adjusted over the measures only.
     """
+    p_adjusted = table["p_value"] * np.nan
+    if adjust is None:
+        return p_adjusted
     rows = table["p_value"].notna() & (table["family"] != "")
-    if adjust is None or not rows.any():
-        return table
     for family, part in table[rows].groupby("family", sort=False):
         p = part["p_value"].to_numpy()
         if family in at_once:
             blocks = part.groupby(["measure", "parameters"], sort=False).ngroup().to_numpy()
-            table.loc[part.index, "p_adjusted"] = over_blocks(p, blocks, adjust)
+            p_adjusted[part.index] = over_blocks(p, blocks, adjust)
         else:
-            table.loc[part.index, "p_adjusted"] = adjusted(p, adjust)
-    return table
+            p_adjusted[part.index] = adjusted(p, adjust)
+    return p_adjusted
 
 
 def smallest_p(table: Any, adjust: str | None) -> float:
@@ -49,7 +50,7 @@ def smallest_p(table: Any, adjust: str | None) -> float:
     if sampled.empty or len(sampled) < len(table):
         return 0.0
     sampled["p_value"] = 1.0 / (sampled["n_resamples"] + (sampled["p_kind"] != "exact"))
-    return float(adjust_p_values(sampled, adjust)["p_value" if adjust is None else "p_adjusted"].min())
+    return float((sampled["p_value"] if adjust is None else adjusted_p_values(sampled, adjust)).min())
 
 
 def adjusted(p: FloatArray, adjust: str) -> FloatArray:

@@ -31,7 +31,6 @@ from dreval.records.frames import (
     notes_frame,
     nulls_frame,
     plain_notes,
-    tidy_frame,
 )
 from dreval.records.held_out import MEMBERSHIPS, HeldOutFidelity, held_out_frame, values_of_best
 from dreval.records.held_out import TABLE_COLUMNS as HELD_OUT_COLUMNS
@@ -39,7 +38,7 @@ from dreval.records.notes import Note
 from dreval.records.out_of_sample import VALUE_COLUMNS, OutOfSample
 from dreval.records.points import Shepard
 from dreval.records.provenance import to_plain
-from dreval.records.results import Results
+from dreval.records.results import Results, tidy_frame
 from dreval.records.similarity import RepresentationSimilarity, similarity_table
 from dreval.records.sweep import TABLE_COLUMNS, Sweep, sweep_frame
 from dreval.registry import MEASURES

@@ -1,4 +1,4 @@
-"""The tables of a result: their columns and types, the same with and without rows."""
+"""The tables of a result next to that of its values: their columns and types, the same with and without rows."""
 
 from __future__ import annotations
 
@@ -6,9 +6,8 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dreval.glossary import COLUMNS, NUMERIC_COLUMNS
 from dreval.records.base import FixedDict
-from dreval.records.notes import Note, join_notes
+from dreval.records.notes import Note
 from dreval.registry import TESTS
 
 if TYPE_CHECKING:
@@ -18,24 +17,6 @@ if TYPE_CHECKING:
 NOTE_KEYS = ("embedding", "replicate", "measure", "parameters", "test", "variable")  # the row that a note belongs to
 PAIR_NOTE_KEYS = ("measure", "parameters", "first", "second", "test")  # of a comparison
 NOTE_COLUMNS = ("code", "severity", "values", "scope", "text")
-
-
-def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
-    """Return rows as a table with the fixed list of columns, in their order; values that a row lacks are missing.
-
-    The notes of a row become the text in its column ``note``.
-    """
-    import pandas as pd
-
-    filled = [{**row, "note": join_notes(row["notes"])} if "notes" in row else row for row in rows]
-    table = pd.DataFrame(filled, columns=list(COLUMNS))
-    for name in COLUMNS:
-        if name in NUMERIC_COLUMNS:
-            table[name] = pd.to_numeric(table[name]).astype("float64")
-        else:
-            table[name] = table[name].astype("object").where(table[name].notna(), "")
-    whole = dict.fromkeys(("replicate", "n", "n_components", "n_groups", "n_resamples"), 0)
-    return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
 
 
 def notes_frame(rows: list[dict[str, Any]], keys: tuple[str, ...] = NOTE_KEYS) -> pd.DataFrame:
@@ -154,18 +135,6 @@ def nulls_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
     kinds = {"embedding": "object", "test": "object", "variable": "object", "low": "float64", "high": "float64"}
     kinds |= {"count": "int64"}
     return pd.DataFrame(rows, columns=list(kinds)).astype(kinds)
-
-
-def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
-    """Return one row for each embedding, measure and setting: the first replicate, with the mean value of all.
-
-    The intervals of replicates refer to this mean, and are the same on all their rows.
-    """
-    keys = ["dataset", "embedding", "measure", "parameters", "test", "variable"]
-    if not table["replicate"].any():
-        return table
-    means = table.groupby(keys, sort=False)["value"].transform("mean")
-    return table.assign(value=means).drop_duplicates(keys)
 
 
 def groups_text(groups: Mapping[str, Any] | None) -> str:

@@ -1,4 +1,4 @@
-"""The record of an evaluation."""
+"""The record of an evaluation, and its table of values."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from dreval._check import check_bool, check_one_of, check_path, describe, did_you_mean, keywords_checked
 from dreval.errors import InputError, UnknownName
-from dreval.glossary import PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
+from dreval.glossary import COLUMNS, NUMERIC_COLUMNS, PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.records.base import Record, Summary, read_only
 from dreval.records.cells import Cells, write_to_anndata
 from dreval.records.evaluated import EvaluatedEmbedding
@@ -24,10 +24,9 @@ from dreval.records.frames import (
     notes_of_table,
     nulls_frame,
     of_whole,
-    over_replicates,
     setting_names,
 )
-from dreval.records.notes import FAILURE, Note
+from dreval.records.notes import FAILURE, Note, join_notes
 from dreval.registry import MEASURES, METHODS
 
 if TYPE_CHECKING:
@@ -43,6 +42,36 @@ if TYPE_CHECKING:
     from dreval.records.tests import Certificate
 
 MOST_LISTED = 5000  # largest number of points whose neighbors in the data a result stores
+
+
+def tidy_frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
+    """Return rows as a table with the fixed list of columns, in their order; values that a row lacks are missing.
+
+    The notes of a row become the text in its column ``note``.
+    """
+    import pandas as pd
+
+    filled = [{**row, "note": join_notes(row["notes"])} if "notes" in row else row for row in rows]
+    table = pd.DataFrame(filled, columns=list(COLUMNS))
+    for name in COLUMNS:
+        if name in NUMERIC_COLUMNS:
+            table[name] = pd.to_numeric(table[name]).astype("float64")
+        else:
+            table[name] = table[name].astype("object").where(table[name].notna(), "")
+    whole = dict.fromkeys(("replicate", "n", "n_components", "n_groups", "n_resamples"), 0)
+    return table.fillna(whole).astype(dict.fromkeys(whole, "int64"))
+
+
+def over_replicates(table: pd.DataFrame) -> pd.DataFrame:
+    """Return one row for each embedding, measure and setting: the first replicate, with the mean value of all.
+
+    The intervals of replicates refer to this mean, and are the same on all their rows.
+    """
+    keys = ["dataset", "embedding", "measure", "parameters", "test", "variable"]
+    if not table["replicate"].any():
+        return table
+    means = table.groupby(keys, sort=False)["value"].transform("mean")
+    return table.assign(value=means).drop_duplicates(keys)
 
 
 @read_only

@@ -15,8 +15,8 @@ from dreval._check import FloatArray, IntArray, check_bool, check_path, describe
 from dreval.errors import DrevalError, InputError
 from dreval.geometry.view import make_view
 from dreval.records.base import whole_file, write_atomic
-from dreval.records.frames import over_replicates, setting_names
-from dreval.records.results import Results
+from dreval.records.frames import setting_names
+from dreval.records.results import Results, over_replicates
 from dreval.records.similarity import RepresentationSimilarity
 from dreval.registry import MEASURES
 

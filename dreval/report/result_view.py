@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dreval._text import decimals_for, format_fixed, half_width, without_zero
 from dreval.comparison.compare import comparable, compare_pairs
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
@@ -22,18 +23,11 @@ from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
-from dreval.records.frames import (
-    independence_rows,
-    notes_of_table,
-    of_method,
-    over_replicates,
-    parameters_of,
-    parameters_text,
-)
+from dreval.records.frames import independence_rows, notes_of_table, of_method, parameters_of, parameters_text
 from dreval.records.notes import Note
-from dreval.records.results import Results
+from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES
-from dreval.report.format import count_noun, decimals_for, format_fixed, half_width, join_and, without_zero
+from dreval.report.format import count_noun, join_and
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (

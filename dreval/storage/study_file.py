@@ -16,8 +16,9 @@ import numpy.typing as npt
 
 from dreval.errors import InputError
 from dreval.records.base import is_journal
-from dreval.records.frames import notes_frame, tidy_frame
+from dreval.records.frames import notes_frame
 from dreval.records.notes import Note, Notes
+from dreval.records.results import tidy_frame
 from dreval.storage.store import Claims, Store
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from sklearn.decomposition import PCA
 import dreval
 from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs.data import as_data
-from dreval.report.documents.value_tables import printed_table
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.render.markup import sentence
 from dreval.report.result_findings import standing, verdict
 from dreval.report.result_view import read_results

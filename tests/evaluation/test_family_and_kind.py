@@ -13,7 +13,7 @@ from statsmodels.stats.multitest import multipletests
 
 import dreval
 from dreval.evaluation.provenance import attainable_note
-from dreval.inference.adjustment import adjust_p_values
+from dreval.inference.adjustment import adjusted_p_values
 from dreval.report.documents import tests as _tested
 from dreval.report.result_view import read_results
 
@@ -99,7 +99,7 @@ def test_a_certificate_is_one_family_of_bootstrap_tests(result):
 def test_notes_have_no_effect_in_a_result(result, note):
     """Adjustment, stars, families and counts of a report do not depend on the text of the notes."""
     altered = replace(result, table=result.table.assign(note=note))
-    repeated = adjust_p_values(altered.table.assign(p_adjusted=np.nan), "holm")
+    repeated = altered.table.assign(p_adjusted=adjusted_p_values(altered.table, "holm"))
     pd.testing.assert_frame_equal(repeated.drop(columns="note"), result.table.drop(columns="note"))
     assert coded(altered.summary()) == coded(result.summary())
     assert attainable_note(altered.table, "holm") == attainable_note(result.table, "holm")
@@ -134,7 +134,7 @@ def test_notes_have_no_effect_in_a_comparison(result, missing):
 def test_families_are_adjusted_separately(rows, adjust):
     """The adjusted p-values of a family are those of statsmodels for its rows alone; no family, no adjustment."""
     table = pd.DataFrame(rows, columns=["family", "p_value"]).astype({"family": object, "p_value": float})
-    results = adjust_p_values(table.assign(p_adjusted=np.nan), adjust)["p_adjusted"]
+    results = adjusted_p_values(table, adjust)
     for family in ("a", "b"):
         in_family = (table["family"] == family) & table["p_value"].notna()
         if in_family.any():

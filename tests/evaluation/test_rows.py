@@ -9,7 +9,8 @@ import pytest
 
 from dreval.evaluation.rows import EmbeddingOutcome, GroupValues, MeasureRow
 from dreval.inference.intervals import METHODS, Interval
-from dreval.records.frames import parameters_of, parameters_text, tidy_frame
+from dreval.records.frames import parameters_of, parameters_text
+from dreval.records.results import tidy_frame
 
 ROW = MeasureRow("e", "trustworthiness", {"n_neighbors": 5}, value=0.9, chance=0.5)
 

@@ -9,7 +9,8 @@ import pytest
 import dreval
 from dreval.errors import InputError, UnknownName
 from dreval.glossary import COLUMNS, TEXT_COLUMNS
-from dreval.records.frames import full_name, groups_frame, tidy_frame
+from dreval.records.frames import full_name, groups_frame
+from dreval.records.results import tidy_frame
 from dreval.registry import MEASURES
 
 X = np.random.default_rng(0).normal(size=(30, 4))

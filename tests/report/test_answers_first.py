@@ -9,7 +9,7 @@ import pytest
 
 import dreval
 from dreval.report.best_sets import question_columns
-from dreval.report.documents.value_tables import printed_table
+from dreval.report.documents.evaluation import printed_table
 from dreval.report.result_findings import missing_reason, verdict
 from dreval.report.result_view import read_results
 

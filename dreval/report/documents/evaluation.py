@@ -5,23 +5,23 @@ from __future__ import annotations
 import itertools
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
+from itertools import takewhile
 from typing import Any
 
+import numpy as np
+
+from dreval._text import format_fixed, format_number, format_p, p_text, without_zero
 from dreval.comparison.compare import comparable
-from dreval.glossary import DIRECTIONS, format_number, format_p
-from dreval.records.frames import (
-    groups_text,
-    independence_rows,
-    notes_of_table,
-    over_replicates,
-    parameters_of,
-    parameters_text,
-)
-from dreval.records.results import Results
+from dreval.glossary import DIRECTIONS
+from dreval.measures.core import GOALS
+from dreval.records.frames import groups_text, independence_rows, notes_of_table, parameters_of, parameters_text
+from dreval.records.results import Results, over_replicates
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
+from dreval.report.best_sets import question_columns
 from dreval.report.document import (
     CODES,
+    TERMINAL_COLUMNS,
     Answers,
     Cell,
     Document,
@@ -30,25 +30,45 @@ from dreval.report.document import (
     same_digits,
     significance_stars,
 )
+from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation_notes import notes_that_matter, printed_notes
 from dreval.report.documents.out_of_sample import new_points_findings, new_points_lines, new_points_tables
 from dreval.report.documents.tests import noise_text
-from dreval.report.documents.value_tables import MAX_EMBEDDINGS_ACROSS, best_mark_text, printed_table, short_topic
+from dreval.report.documents.value_tables import ARROWS, FEW_NAME_LETTERS, MAX_EMBEDDINGS_ACROSS, best_mark_text
 from dreval.report.findings import Finding, findings_text
-from dreval.report.format import count_noun, join_and, number_word, p_text, test_name
+from dreval.report.format import count_noun, distinct_short_names, join_and, number_word, test_name
+from dreval.report.render.text import table_width
 from dreval.report.resamples import NULL_DATA_NAMES, scheme_text, smallest_p_text
 from dreval.report.result_findings import MAX_LISTED_CAUTIONS, REPEATED, other_settings, say_lower_once, verdict
 from dreval.report.result_view import (
+    DIFFERS,
+    NEIGHBORS_PARAMETER,
+    Column,
+    MeasuredValue,
     ResultView,
     assumptions_text,
+    independent_unit,
+    interval_targets,
     measure_title,
     metric_text,
+    neighbors_of,
     parameter_text,
     read_results,
     stored_text,
+    target_text,
 )
 
 COUNT_PARAMETERS = ("n_transformations", "n_splits")  # parameters whose number that was run is ``n_resamples``
+MAX_UNTESTED_NAMED = 4  # values that have no test and are named
+MAX_SYMBOLS_EXPLAINED = 15  # measures whose symbols are explained below the printed table
+MANY_EMBEDDINGS = 30  # embeddings of which the printed table has more rows
+PRINTED_EMBEDDINGS = 12  # embeddings in the printed table, where there are more than fit side by side
+PRINTED_OF_MANY = 15  # embeddings in the printed table of many
+NAME_LETTERS = 10  # letters of a name over a column of the printed table
+ROW_NAME_LETTERS = 36  # the same before a row
+WIDE_HALVES = 2.5  # times the median half-width, beyond which a measure is named below the printed table
+MAX_LOPSIDED = 0.1  # of the longer side of an interval, by which the other one is shorter, where only one is printed
+MAX_WIDE_INTERVALS = 2  # measures with much wider intervals than the others that are named below the printed table
 PRINTED_NOTES = 3  # notes of a printed result
 MAX_LINES = 30  # lines of a printed result, from which on findings of less weight are left out
 MAX_LINES_OF_MANY = 40  # the same for more embeddings than fit side by side
@@ -146,6 +166,234 @@ def _short_document(
     options: dict[str, Any] = {"about": [*filter(None, about_lines)], "after": after, "further": further}
     document = record_document("Evaluation of embeddings", (), tables, notes, findings=findings, **options)
     return replace(document, is_dense=BLANK_LINE in kinds)
+
+
+# The printed table.
+
+
+def printed_table(
+    view: ResultView,
+    *,
+    shell: bool = False,
+    has_hint: bool = True,
+    has_target: bool = True,
+    has_widest: bool = True,
+    in_full: bool = True,
+    left_out: str = "",
+) -> Table:
+    """Return the one table of a printed result: measures by embeddings, or many embeddings by questions.
+
+    Half-widths of intervals are in the table where they fit, else their largest is below it. Titles of measures become
+    symbols, with a key below, where they do not fit. Of many embeddings the table has the first ones, with one measure
+    for each question. ``has_hint`` is whether the text below it says how to re-run the methods,
+    ``has_target`` whether it says what intervals refer to, ``has_widest`` whether it names the measures with the widest
+    ones; without ``in_full`` the table has one measure for each question, and fewer of many embeddings. ``left_out``
+    is what the text above it leaves out.
+    """
+    few, full = len(view.computed) <= MAX_EMBEDDINGS_ACROSS, "--full" if shell else "summary(full=True)"
+    requested = columns = view.by_goal if few and in_full else question_columns(view)
+    if view.is_of_lists:  # which hold no distances
+        columns = [c for c in columns if c.values or any(map(c.bounds_text, view.ranked))] or columns
+    for has_titles, halves in itertools.product((True, False) if few else (False,), (True, False)):
+        if few:
+            table, key = _measure_rows_table(view, columns, has_titles, halves, full)
+        else:
+            table, key = _embedding_rows_table(view, columns, halves, in_full)
+        if table_width(table) <= TERMINAL_COLUMNS:
+            break
+    n_further = len(view.by_goal) - len(requested)
+    key += [f"{count_noun(n_further, 'more measure')}: {full}"] if few and n_further else []
+    n_missing = len(requested) - len(columns)
+    key += [f"{count_noun(n_missing, 'measure')} without a value: {full}"] if n_missing else []
+    key += [f"{left_out}: {full}"] if left_out else []
+    best = best_mark_text(view, columns, few and not has_titles)
+    foot = [*_marks(view, columns, halves, shell, (has_hint, has_target, has_widest)), *key]
+    return replace(table, foot=f"{'; '.join(foot)}." if foot else "", best=best)
+
+
+def _measure_rows_table(
+    view: ResultView, columns: Sequence[Column], titles: bool, halves: bool, full: str
+) -> tuple[Table, list[str]]:
+    """Return the table of few embeddings side by side, and the key of its short names and symbols.
+
+    ``full`` is the call that prints all.
+    """
+    short, key = _short_heads(view.ranked)
+    rows = [
+        [
+            Cell(_printed_head(view, column, column.title if titles else column.short_title), "text"),
+            *(_narrow_value(view, column, name, halves) for name in view.ranked),
+            _narrow_chance(column),
+        ]
+        for column in columns
+    ]
+    symbols = {c.short_title: c.title_in_sentence for c in columns if c.symbol and not titles}
+    if len(symbols) > MAX_SYMBOLS_EXPLAINED:
+        key += [f"symbols are written out in {full}"]
+    else:
+        key += [f"{symbol} {title}" for symbol, title in symbols.items()]
+    has_chance = any(column.chances for column in columns)
+    rows = rows if has_chance else [row[:-1] for row in rows]
+    return Table("", ["", *short, *["chance"] * has_chance], rows, style="plain"), key
+
+
+def _common_start(names: Sequence[str], max_letters: int) -> str:
+    """Return what all names begin with, up to a separator, where one is longer than ``max_letters``; else nothing."""
+    if len(names) < 2 or max(map(len, names)) <= max_letters:
+        return ""
+    letters = zip(*names, strict=False)
+    start = names[0][: sum(1 for _ in takewhile(lambda column: len(set(column)) == 1, letters))]
+    start = start[: max(map(start.rfind, "_-=/ ")) + 1]
+    return start if len(start) > 1 and start not in names else ""
+
+
+def _short_heads(names: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return short forms of the names over columns, and a key of those that differ from their name."""
+    max_letters = NAME_LETTERS if len(names) > 3 else FEW_NAME_LETTERS
+    start = _common_start(names, max_letters)
+    ends = [f"…{name[len(start) :]}" for name in names] if start else list(names)
+    forms = distinct_short_names(ends, max_letters)
+    short = [forms[end] for end in ends]
+    key = [f"… is {start}"] if start else []
+    key += [f"{form} is {name}" for form, name, end in zip(short, names, ends, strict=True) if form not in (name, end)]
+    return short, key
+
+
+def _embedding_rows_table(
+    view: ResultView, columns: Sequence[Column], halves: bool, in_full: bool
+) -> tuple[Table, list[str]]:
+    """Return the table of many embeddings below each other, and what its columns are."""
+    count = PRINTED_OF_MANY if len(view.computed) > MANY_EMBEDDINGS else PRINTED_EMBEDDINGS
+    count = count if in_full else MAX_EMBEDDINGS_ACROSS
+    names = view.ranked if len(view.computed) <= count else view.ranked[:count]
+    start = _common_start(names, ROW_NAME_LETTERS)
+    ends = [f"…{name[len(start) :]}" if start else name for name in names]
+    rows: list[list[Any]] = [
+        [end, *(_narrow_value(view, column, name, halves) for column in columns)]
+        for name, end in zip(names, ends, strict=True)
+    ]
+    omitted = len(view.computed) - len(names)
+    rows += [[Cell(f"{omitted} more", "text"), *[""] * len(columns)]] if omitted else []
+    chance = [Cell("chance", "text"), *(_narrow_chance(column) for column in columns)]
+    rows += [chance] if any(column.chances for column in columns) else []
+    heads = [_printed_head(view, column, short_topic(column.topic) or column.short_title) for column in columns]
+    key = [f"… is {start}"] if start else []
+    key += [f"{short_topic(c.topic)}: {c.noun_in_sentence}" for c in columns if c.topic]
+    return Table("", ["", *map(TableColumn, heads)], rows, style="plain"), key
+
+
+def short_topic(topic: str) -> str:
+    """Return the name of a question in a terminal."""
+    return next((goal.short for goal in GOALS.values() if goal.title == topic and goal.short), topic)
+
+
+def _marks(
+    view: ResultView, columns: Sequence[Column], halves: bool, shell: bool, options: tuple[bool, bool, bool]
+) -> list[str]:
+    """Return how to read the marks and intervals of the printed table."""
+    tidy = "--json" if shell else "tidy(full=True)"
+    has_hint, has_target, has_widest = options
+    marks = [f"{ARROWS['lower']} lower is better"] if any(c.direction == "lower" for c in columns) else []
+    marks += [f"at k = {view.k} of {', '.join(map(str, view.scales))}"] if len(view.scales) > 1 else []
+    intervals = _interval_marks(view, columns, halves, has_widest)
+    marks += [*intervals, *_target_marks(view, has_hint, has_target)] if intervals else []
+    untested = [f"{c.noun_in_sentence} of {name}" for c in columns for name in view.best_set(c).unjudged]
+    if untested:
+        few = len(untested) <= MAX_UNTESTED_NAMED
+        marks.append(f"not tested: {join_and(untested) if few else count_noun(len(untested), 'value')}")
+    has_bounds = any(column.bounds_text(name) for column in columns for name in view.ranked)
+    marks += ["in brackets bounds, no value"] if has_bounds else []
+    tie_texts = [
+        f"{column.noun_in_sentence} of {name} {column.tie_range(name)}"
+        for column in columns
+        for name in view.ranked
+        if name in column.values and column.ties_matter(name)
+    ]
+    marks += [f"by the order of ties {tie_texts[0]}"] if len(tie_texts) == 1 else []
+    return marks + ([f"values depend on how ties are broken: {tidy}"] if len(tie_texts) > 1 else [])
+
+
+def _interval_marks(view: ResultView, columns: Sequence[Column], halves: bool, has_widest: bool) -> list[str]:
+    """Return how wide the intervals of the printed table are."""
+    cells = [(c, cell) for c in columns for name, cell in c.cells.items() if name not in view.unranked]
+    halves_by_title: dict[str, float] = {}
+    for column, cell in cells:
+        if cell.has_interval:
+            title = column.title_in_sentence
+            halves_by_title[title] = max((cell.high - cell.low) / 2, halves_by_title.get(title, 0.0))
+    if not halves_by_title:
+        return []
+    if halves:
+        is_symmetric = not any(_is_lopsided(column, cell) for column, cell in cells)
+        text = f"± half the {view.level} interval{'' if is_symmetric else ', − and + its two sides'}"
+    else:
+        median = float(np.median([*halves_by_title.values()]))
+        wide = {title: half for title, half in halves_by_title.items() if half > WIDE_HALVES * median}
+        wide = wide if len(wide) <= MAX_WIDE_INTERVALS and has_widest else {}
+        largest = max(half for title, half in halves_by_title.items() if title not in wide)
+        exceptions = f" ({', '.join(f'{title} {_half_text(half)}' for title, half in wide.items())})" if wide else ""
+        text = f"{view.level} half-widths up to {_half_text(largest)}{exceptions}"
+    return [text]
+
+
+def _is_lopsided(column: Column, cell: MeasuredValue) -> bool:
+    """Return whether the two sides of an interval differ in print and by more than a tenth of the longer one."""
+    below, above = cell.value - cell.low, cell.high - cell.value
+    differ = column.format_value(abs(below)) != column.format_value(abs(above))
+    return cell.has_interval and differ and abs(below - above) > MAX_LOPSIDED * max(below, above)
+
+
+def _half_text(half: float) -> str:
+    return without_zero(format_fixed(half, 3)) if half >= 0.0005 else "<.001"
+
+
+def _target_marks(view: ResultView, has_hint: bool, has_target: bool) -> list[str]:
+    """Return what the intervals refer to, unless the line under the headline says it, and what others there are."""
+    targets = interval_targets(view.recipe, view.rows)
+    unit = independent_unit(view.recipe)
+    if targets in ([target_text(target, unit)] for target in ("points", "groups")):
+        has_method = view.results is not None and "interval.coordinates" in set(view.results.notes["code"])
+        marks = [assumptions_text(view.recipe, view.rows)] if has_target else []
+        return [*marks, 'ci="replicates" re-runs the methods'] if has_method and has_hint else marks
+    return [f"intervals refer to {join_and(targets)}"]
+
+
+def _printed_head(view: ResultView, column: Column, name: str) -> str:
+    """Return a measure of the printed table, with its number of neighbors and an arrow where lower is better."""
+    defaults = MEASURES.card(column.measure).parameters if column.measure in MEASURES else {}
+    scale = neighbors_of(column)
+    scale_text = f"(k = {scale})" if scale not in (view.k, None, defaults.get(NEIGHBORS_PARAMETER)) else ""
+    return " ".join(filter(None, [name, scale_text, ARROWS["lower"] if column.direction == "lower" else ""]))
+
+
+def _narrow_chance(column: Column) -> str:
+    """Return the chance level in few letters, with "≈" if it is estimated at random; of a narrow range its middle."""
+    if not column.chances:
+        return ""
+    low, high = column.chances[0], column.chances[-1]
+    if column.short_chance == DIFFERS:
+        return DIFFERS
+    if " to " in column.chance:
+        return f"≈{without_zero(format_fixed((low + high) / 2, 2))}"
+    return "0" if low == high == 0 else f"{'≈' * column.chance_is_estimated}{without_zero(column.chance)}"
+
+
+def _narrow_value(view: ResultView, column: Column, name: str, halves: bool) -> Cell | str:
+    """Return a value in few letters, with half of its interval on request; the best ones are marked."""
+    if name not in column.values:
+        return column.bounds_text(name) or "-"
+    cell = column.cells[name]
+    text = without_zero(column.format_value(cell.value))
+    if halves and _is_lopsided(column, cell):
+        below, above = cell.value - cell.low, cell.high - cell.value
+        form, ends = (" −{} +{}", (below, above)) if min(below, above) >= 0 else (" [{}, {}]", (cell.low, cell.high))
+        text += form.format(*(without_zero(column.format_value(end)) for end in ends))
+    elif halves and cell.has_interval:
+        text += f" {column.half_text(name)}"
+    return Cell(text, emphasis="best") if name in view.best_set(column).best else text
+
+
+# The answers, and what is around them.
 
 
 def answer_lines(

@@ -8,7 +8,8 @@ from dataclasses import dataclass, replace
 
 from dreval.errors import InputError
 from dreval.report.document import Answers, Cell, Code, Column, Document, Items, Paragraph, Part, Table, all_parts
-from dreval.report.render.layout import (
+from dreval.report.render.markup import latex_symbols, latex_text, sentence, with_code_points
+from dreval.report.render.text import (
     cell_text,
     heading_text,
     longest_name,
@@ -18,7 +19,6 @@ from dreval.report.render.layout import (
     table_pieces,
     table_width,
 )
-from dreval.report.render.markup import latex_symbols, latex_text, sentence, with_code_points
 
 LINE_POINTS = 320.0  # points of a line of a standard text, with a margin
 LETTER_SIZES = (("small", 5.1), ("footnotesize", 4.7), ("scriptsize", 4.3))  # points of a letter, where the text has 11

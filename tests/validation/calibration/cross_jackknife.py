@@ -152,7 +152,8 @@ def sample(design: Design, number: int) -> np.ndarray:
     views = ev._make_views(maps, plan, lambda _: None)
     outcomes = {name: delete_one(name, view, tasks) for name, view in views.items()}
     crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
-    outcomes = crossed.added_to(outcomes, tasks, maps, lambda _: None)
+    results = crossed.results(outcomes, tasks, maps, lambda _: None)
+    outcomes = {name: outcome.with_crossed(results[name]) for name, outcome in outcomes.items()}
     numbers = np.full((len(MEASURES), len(COLUMNS) + len(PAIRS) * len(PAIR_COLUMNS)), np.nan)
     for task in tasks:
         of_maps = {name: (outcome.left_out, outcome.crossed) for name, outcome in outcomes.items()}
@@ -202,7 +203,8 @@ def best_sample(design: Design, number: int) -> np.ndarray:
     views = ev._make_views(maps, plan, lambda _: None)
     outcomes = {name: delete_one(name, view, plan.measures) for name, view in views.items()}
     crossed = CrossJackknife(ev.data, plan.intervals.counts["crossed"], LEVEL, ev.seed, 1)
-    outcomes = crossed.added_to(outcomes, plan.measures, maps, lambda _: None)
+    results = crossed.results(outcomes, plan.measures, maps, lambda _: None)
+    outcomes = {name: outcome.with_crossed(results[name]) for name, outcome in outcomes.items()}
     in_set = np.full((len(RANKED), 2, len(maps)), np.nan)
     for task in plan.measures:
         sign = 1.0 if task.card.direction == "higher" else -1.0
