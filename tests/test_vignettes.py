@@ -160,6 +160,16 @@ def test_readme_is_short_and_shows_what_it_says() -> None:
         assert [number for number in re.findall(r"\d+ %", words) if number not in svg] == []
 
 
+def test_first_page_of_the_site_shows_the_figure_of_the_readme() -> None:
+    """The first image of the site, on light and on dark paper, is that of the README, with the same words."""
+    [words] = re.findall(r'<img alt="([^"]*)"', README.read_text("utf-8"))
+    images = re.findall(
+        r"^```\{image\} (\S+)\n:alt: (.*)\n:class: (\S+) ", (SOURCES / "index.md").read_text("utf-8"), flags=re.M
+    )
+
+    assert images[:2] == [(f"_static/maps-{paper}.svg", words, f"only-{paper}") for paper in ("light", "dark")]
+
+
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
     """The counts are those of ``python tests/page_tables.py``."""
     assert f"{BEGIN}{comparison_table()}{END}" in OTHER_TOOLS.read_text("utf-8")
