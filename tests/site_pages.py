@@ -2,10 +2,10 @@
 
     python tests/site_pages.py _build/site [part of a name ...]
 
-opens every page (or those named) in headless Chromium, in light at 1280 pixels, makes the window 390 pixels wide and
-dark, checks both with axe-core (``DREVAL_AXE`` is the path of ``axe.min.js``), and prints all violations and the slowest
-pages. Each core has a browser. The exit status is 1 if axe-core reports a violation, a page is wider than its window or
-an error is thrown.
+opens every page (or those named) in headless Chromium, in light at 1280 pixels, makes the window dark and 390 pixels
+wide, checks both with axe-core (``DREVAL_AXE`` is the path of ``axe.min.js``), and prints all violations and the
+slowest pages. Each core has a browser. The exit status is 1 if axe-core reports a violation, a page is wider than its
+window or an error is thrown.
 """
 
 from __future__ import annotations
