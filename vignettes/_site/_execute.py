@@ -19,6 +19,7 @@ from jupyter_cache.executors.utils import single_nb_execution
 from myst_nb.core.read import create_nb_reader
 from sphinx.application import Sphinx
 
+from _site._kernels import Template, manager_of
 from _site._vignettes import texts_below
 
 
@@ -38,15 +39,23 @@ def start_pages(app: Sphinx) -> Callable[[], None]:
         except KeyError:
             pages.append((path, notebook))
     pages.sort(key=lambda page: -sum(len(cell.source) for cell in page[1].cells if cell.cell_type == "code"))
-    pool = ThreadPoolExecutor(app.parallel)
-    tasks = [(path, pool.submit(_execute, notebook, config.execution_timeout)) for path, notebook in pages]
-    return lambda: _store(tasks, cache)
+    if not pages:
+        return lambda: None
+    template, pool = Template(), ThreadPoolExecutor(app.parallel)
+    options = {"timeout": config.execution_timeout, "kernel_manager_class": manager_of(template)}
+    tasks = [(path, pool.submit(_execute, notebook, options)) for path, notebook in pages]
+
+    def finish() -> None:
+        _store(tasks, cache)
+        template.close()
+
+    return finish
 
 
-def _execute(notebook: Any, timeout: int) -> tuple[Any, float, bool]:
+def _execute(notebook: Any, options: dict[str, Any]) -> tuple[Any, float, bool]:
     """Execute the cells of a page in an empty folder; return the page, the seconds and whether all succeeded."""
     with tempfile.TemporaryDirectory() as folder:
-        result = single_nb_execution(notebook, cwd=folder, timeout=timeout, allow_errors=False)
+        result = single_nb_execution(notebook, cwd=folder, allow_errors=False, **options)
     return notebook, result.time, result.err is None
 
 
