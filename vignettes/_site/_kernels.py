@@ -71,7 +71,7 @@ class Template:
     def __init__(self) -> None:
         backend = {"MPLBACKEND": "module://matplotlib_inline.backend_inline"}
         code = "from _site._kernels import copy_on_request; copy_on_request()"
-        self._process = subprocess.Popen(
+        self._process: Any = subprocess.Popen(
             [sys.executable, "-c", code],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
@@ -84,8 +84,6 @@ class Template:
     def copy(self, connection_file: str, folder: str) -> Copy:
         """Start a kernel in a folder."""
         with self._lock:
-            assert self._process.stdin is not None
-            assert self._process.stdout is not None
             print(json.dumps([connection_file, folder]), file=self._process.stdin, flush=True)
             return Copy(int(self._process.stdout.readline()))
 
