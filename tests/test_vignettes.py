@@ -26,7 +26,9 @@ USER_PAGES = [path for path in VIGNETTES if path.stem != "extending" and not pat
 
 def cells(text: str) -> list[str]:
     """Return the code of a text in order: MyST cells, or plain blocks of Python."""
-    return re.findall(r"^```(?:\{code-cell\} )?python\n(?::tags:.*?\n)?(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^```(?:\{code-cell\} )?python\n(?::\w+:[^\n]*\n)*(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
+    )
 
 
 def prose(text: str) -> str:
