@@ -21,7 +21,13 @@ VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("u
 PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
 LAST_SECTION = "Conclusions that do not follow"
 PUBLIC = {"dreval", "dreval.datasets", "dreval.errors", "dreval.measures", "dreval.methods", "dreval.testing"}
+TASK_SECTIONS = ("evaluate", "reliability", "tests", "data")
 USER_PAGES = [path for path in VIGNETTES if path.stem != "extending" and not path.stem.startswith("papers")]
+TASK_PAGES = [
+    path
+    for path in VIGNETTES
+    if re.search(rf"^dreval: .section: ({'|'.join(TASK_SECTIONS)}),", path.read_text("utf-8"), re.M)
+]
 
 
 def cells(text: str) -> list[str]:
@@ -175,3 +181,12 @@ def test_first_page_of_the_site_shows_the_figure_of_the_readme() -> None:
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
     """The counts are those of ``python tests/page_tables.py``."""
     assert f"{BEGIN}{comparison_table()}{END}" in OTHER_TOOLS.read_text("utf-8")
+
+
+@each("path", TASK_PAGES)
+def test_task_pages_name_a_call_in_their_first_screen(path: Path) -> None:
+    """A page that answers a question says within its first 170 words which call or argument does."""
+    text = path.read_text("utf-8")
+    words = text[text.index("\n# ") :].split()[:170]
+
+    assert re.search(r"dreval(?:\.| )\w+|`[\w.]+[(=]", " ".join(words)), path.name
