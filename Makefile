@@ -22,8 +22,8 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
 
-# Keep bytecode whatever the environment says: else every worker compiles every file of tests.
-test: export PYTHONDONTWRITEBYTECODE =
+# Keep bytecode whatever the environment says: else every worker compiles every file of tests, and every page the package.
+test site: export PYTHONDONTWRITEBYTECODE =
 test: $(VENV)/.test
 	$(BIN)/python -m pytest -n auto --dist worksteal $(ARGS)
 

@@ -90,14 +90,18 @@ class Browser:
     def open(self, path: Path, width: int, dark: bool = False) -> None:
         """Open a file in a window of this width, and wait until it is loaded."""
         self.events.clear()
+        self.resize(width, dark)
+        self.call("Page.navigate", url=path.as_uri())
+        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
+            self.events.append(self.next_message())
+
+    def resize(self, width: int, dark: bool = False) -> None:
+        """Give the window this width, and light or dark paper."""
         scheme = [{"name": "prefers-color-scheme", "value": "dark" if dark else "light"}]
         self.call("Emulation.setEmulatedMedia", features=scheme)
         self.call(
             "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=width < 600
         )
-        self.call("Page.navigate", url=path.as_uri())
-        while not any(event.get("method") == "Page.loadEventFired" for event in self.events):
-            self.events.append(self.next_message())
 
     def evaluate(self, script: str) -> Any:
         """Return the value of an expression in the page."""

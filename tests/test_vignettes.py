@@ -21,12 +21,20 @@ VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("u
 PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
 LAST_SECTION = "Conclusions that do not follow"
 PUBLIC = {"dreval", "dreval.datasets", "dreval.errors", "dreval.measures", "dreval.methods", "dreval.testing"}
+TASK_SECTIONS = ("evaluate", "reliability", "tests", "data")
 USER_PAGES = [path for path in VIGNETTES if path.stem != "extending" and not path.stem.startswith("papers")]
+TASK_PAGES = [
+    path
+    for path in VIGNETTES
+    if re.search(rf"^dreval: .section: ({'|'.join(TASK_SECTIONS)}),", path.read_text("utf-8"), re.M)
+]
 
 
 def cells(text: str) -> list[str]:
     """Return the code of a text in order: MyST cells, or plain blocks of Python."""
-    return re.findall(r"^```(?:\{code-cell\} )?python\n(?::tags:.*?\n)?(.*?)^```", text, flags=re.DOTALL | re.MULTILINE)
+    return re.findall(
+        r"^```(?:\{code-cell\} )?python\n(?::\w+:[^\n]*\n)*(.*?)^```", text, flags=re.DOTALL | re.MULTILINE
+    )
 
 
 def prose(text: str) -> str:
@@ -160,6 +168,25 @@ def test_readme_is_short_and_shows_what_it_says() -> None:
         assert [number for number in re.findall(r"\d+ %", words) if number not in svg] == []
 
 
+def test_first_page_of_the_site_shows_the_figure_of_the_readme() -> None:
+    """The first image of the site, on light and on dark paper, is that of the README, with the same words."""
+    [words] = re.findall(r'<img alt="([^"]*)"', README.read_text("utf-8"))
+    images = re.findall(
+        r"^```\{image\} (\S+)\n:alt: (.*)\n:class: (\S+) ", (SOURCES / "index.md").read_text("utf-8"), flags=re.M
+    )
+
+    assert images[:2] == [(f"_static/maps-{paper}.svg", words, f"only-{paper}") for paper in ("light", "dark")]
+
+
 def test_counts_of_other_tools_are_those_of_their_page() -> None:
     """The counts are those of ``python tests/page_tables.py``."""
     assert f"{BEGIN}{comparison_table()}{END}" in OTHER_TOOLS.read_text("utf-8")
+
+
+@each("path", TASK_PAGES)
+def test_task_pages_name_a_call_in_their_first_screen(path: Path) -> None:
+    """A page that answers a question says within its first 170 words which call or argument does."""
+    text = path.read_text("utf-8")
+    words = text[text.index("\n# ") :].split()[:170]
+
+    assert re.search(r"dreval(?:\.| )\w+|`[\w.]+[(=]", " ".join(words)), path.name

@@ -24,7 +24,7 @@ def setup(app: Sphinx) -> dict[str, Any]:
     app.add_directive("paper-tables", PaperTables)
     app.add_post_transform(CodeLinks)
     app.add_post_transform(Formulas)
-    app.connect("builder-inited", _write_reference)
+    app.connect("builder-inited", _execute_and_write)
     app.connect("doctree-resolved", describe_outputs)
     app.connect("doctree-resolved", _add_search_words)
     app.connect("html-page-context", _add_colors)
@@ -64,10 +64,14 @@ def _mend(*event: Any) -> None:
     )
 
 
-def _write_reference(app: Sphinx) -> None:
+def _execute_and_write(app: Sphinx) -> None:
+    """Execute the cells of all pages, in processes of their own; write the pages of the reference meanwhile."""
+    from _site._execute import start_pages
     from _site._reference import write_reference
 
+    finish = start_pages(app)
     write_reference(Path(app.srcdir) / "reference")
+    finish()
 
 
 def _add_search_words(*event: Any) -> None:

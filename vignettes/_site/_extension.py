@@ -154,7 +154,7 @@ def _linked(node: nodes.Node) -> bool:
 
 
 def describe_outputs(*event: Any) -> None:
-    """Describe every figure of an executed cell by its code; sphinx would give the name of the file.
+    """Describe every figure of an executed cell by its option ``:alt:``, or by its code; not by the name of a file.
 
     Tables of a cell can be reached, and scrolled, by the keyboard; their empty corners head nothing. Printed text with
     longer lines than any printed table is wrapped: it is a paragraph.
@@ -163,7 +163,7 @@ def describe_outputs(*event: Any) -> None:
     for cell in document.findall(lambda node: isinstance(node, nodes.container) and "cell" in node.get("classes", [])):
         code = "\n".join(block.astext() for block in cell.findall(nodes.literal_block) if _is_input(block))
         for image in cell.findall(nodes.image):
-            image["alt"] = figure_words(code)
+            image["alt"] = cell["cell_metadata"].get("alt") or figure_words(code)
         for block in cell.findall(nodes.literal_block):
             if not _is_input(block) and max(map(len, block.astext().splitlines()), default=0) > TABLE_WIDTH:
                 block["classes"].append("wrapped")

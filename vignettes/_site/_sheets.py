@@ -110,7 +110,7 @@ def cheat_sheet() -> str:
         title("Read", "-"),
         rules,
         title("Figures", "-"),
-        table(["figure", "shows"], drawn, "40 60"),
+        table(["figure", "shows"], drawn, "46 54"),
         title("What run() computes", "-"),
         table(["measure", "asks", "chance"], _measure_rows(), "26 60 14"),
         f"Arrow: the better direction. Chance: at n = {N} and k = {K}; \u2248: a mean over permutations. "

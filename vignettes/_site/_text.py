@@ -22,7 +22,6 @@ _PIECE = re.compile(
 _INSIDE = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 _CODE = re.compile(r"(``.*?``|:[a-z]+:`[^`]*`|`[^`]*`_*)")
 _UNDERSCORE = re.compile(r"(?<=\w)_(?=$|[\s.,;:)\]'])")
-_ABOVE = "Figure drawn by the code above"
 _SIGNS = {">=": "≥", "<=": "≤", "!=": "≠", "sum": "∑", "prod": "∏"}
 
 
@@ -159,9 +158,10 @@ def _escaped(text: str) -> str:
 
 
 def figure_words(code: str) -> str:
-    """Return alternative text of a cell's figure: the call on the last line, or the one that made what it names.
+    """Return alternative text of a cell's figure: its kind, in the words of its card, and the call that drew it.
 
-    A kind of figure is said in the words of its card.
+    The call is on the last line, or made what the last line names. Any other figure has no text of its own: its cell
+    states it as ``:alt:``.
 
     >>> figure_words("figure = results.plot('map')\\nfigure.savefig('map.pdf')\\nfigure")
     "Figure drawn by results.plot('map'): the quality of a measure at each point, from the chance level (orange) to..."
@@ -169,16 +169,16 @@ def figure_words(code: str) -> str:
     try:
         lines = ast.parse(code).body
     except SyntaxError:
-        return _ABOVE
+        return ""
     expression: ast.AST | None = lines[-1].value if lines and isinstance(lines[-1], ast.Expr) else None
     if isinstance(expression, ast.Name):
         assignments = [
             line for line in lines if isinstance(line, ast.Assign) and ast.unparse(line.targets[0]) == expression.id
         ]
         expression = assignments[-1].value if assignments else None
-    if not isinstance(expression, ast.Call):
-        return _ABOVE
+    if not isinstance(expression, ast.Call) or not ast.unparse(expression.func).endswith(".plot"):
+        return ""
     kinds = [argument.value for argument in expression.args[:1] if isinstance(argument, ast.Constant)]
-    is_kind = ast.unparse(expression.func).endswith(".plot") and kinds and kinds[0] in FIGURES
-    content = f": {FIGURES.card(kinds[0]).title}" if is_kind else ""
-    return f"Figure drawn by {ast.unparse(expression)}{content.replace('`', '')}"
+    if not kinds or kinds[0] not in FIGURES:
+        return ""
+    return f"Figure drawn by {ast.unparse(expression)}: {FIGURES.card(kinds[0]).title.replace('`', '')}"

@@ -61,14 +61,14 @@ def read_vignette(path: Path, root: Path) -> Vignette:
 
 def vignettes(root: Path, section: str) -> list[Vignette]:
     """Return the vignettes of one section, in order: notebooks, and other pages with a place."""
-    paths = [path for path in sorted(root.rglob("*.md")) if not _hidden(path, root)]
-    texts = [
-        read_vignette(path, root)
-        for path in paths
-        if path.read_text("utf-8").startswith(("---\njupytext:", "---\ndreval:"))
+    paths = [
+        path for path in texts_below(root) if path.read_text("utf-8").startswith(("---\njupytext:", "---\ndreval:"))
     ]
+    texts = [read_vignette(path, root) for path in paths]
     return sorted((text for text in texts if text.section == section), key=lambda text: (text.order, text.name))
 
 
-def _hidden(path: Path, root: Path) -> bool:
-    return any(part.startswith(("_", ".")) for part in path.relative_to(root).parts)
+def texts_below(root: Path) -> list[Path]:
+    """Return the files of all pages in Markdown."""
+    paths = {path: path.relative_to(root).parts for path in sorted(root.rglob("*.md"))}
+    return [path for path, parts in paths.items() if not any(part.startswith(("_", ".")) for part in parts)]
