@@ -324,3 +324,12 @@ def test_a_unit_for_each_coordinate_changes_no_embedding_by_default(solution):
     assert_allclose(scaled.embedding_.std(axis=0), 1.0)
     with pytest.raises(UnknownName, match="`scale`"):
         IKD(2, scale="ard").fit(data)
+
+
+def test_length_scales_of_rounding_are_infinite():
+    """Two rows, ten times each, that no correlation joins: all distances are rounding, and no coordinate is scaled."""
+    data = np.repeat(np.random.default_rng(0).normal(size=(2, 50)), 10, axis=0)
+    with pytest.warns(ApproximationWarning, match="not joined"):
+        ikd = IKD(2, scale="variance").fit(data)
+    assert np.isinf(ikd.length_scales_).all()
+    assert_array_equal(ikd.embedding_, 0.0)
