@@ -63,8 +63,8 @@ def generalization_bound(
     center : array (p,), optional
         The center c of the ball, known before the data; the mean of the points by default.
     radius : float, optional
-        The radius B of the ball, known before the data, as from the range of a sensor; at least the largest distance
-        of a point from c, which is the default.
+        The radius B of the ball in the unit of the data, known before them, as from the range of a sensor; at least
+        the largest distance of a point from c, which is the default.
     conf_level : float, default 0.95
         Confidence :math:`1 - \delta`.
     n_resamples : int, default 100
