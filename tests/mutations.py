@@ -1220,7 +1220,7 @@ MUTANTS = [
     Mutant(
         "methods/_kernel.py",
         "rows - rows.mean(axis=1, keepdims=True) - means + means.mean()",
-        "rows - rows.mean(axis=1, keepdims=True) - means",
+        "rows - rows.mean(axis=1, keepdims=True)",
         f"{SUPERVISED}::test_the_functions_of_y_are_those_of_the_generalized_problem",
     ),
     Mutant(

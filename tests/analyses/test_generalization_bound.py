@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,8 @@ def test_points_needed_is_the_first_number_below_one() -> None:
             needed, root = parts[f"{key}points_needed"], sum(parts[name] for name in added) * math.sqrt(n)
             assert parts["fitted_error"] + root / math.sqrt(needed) < 1
             assert parts["fitted_error"] + root / math.sqrt(needed - 1) >= 1
+        for value, is_vacuous in ((0.999, False), (1.0, True), (1.5, True)):
+            assert replace(result, value=value).is_vacuous == is_vacuous
     assert of_box(box(0, 60)).is_vacuous
     assert not of_box(box(0, 6000)).is_vacuous
 
