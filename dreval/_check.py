@@ -440,9 +440,9 @@ def check_bool(value: Any, argument: str) -> bool:
     raise InputError(argument, "must be True or False", describe(value), "Pass True or False.")
 
 
-def _bounds_text(low: float | None, high: float | None) -> str:
+def _bounds_text(low: float | None, high: float | None, above: float | None = None) -> str:
     """Return the range as text, with a leading space."""
-    bounds = [f"{sign} {bound}" for sign, bound in ((">=", low), ("<=", high)) if bound is not None]
+    bounds = [f"{sign} {bound}" for sign, bound in ((">", above), (">=", low), ("<=", high)) if bound is not None]
     return f" {' and '.join(bounds)}" if bounds else ""
 
 
@@ -474,7 +474,7 @@ def check_float(
     value: Any, argument: str, low: float | None = None, high: float | None = None, *, above: float | None = None
 ) -> float:
     """Return a finite number within [low, high] and above ``above``; the error for a percentage suggests the share."""
-    bounds = _bounds_text(low, high) if above is None else f" > {above} and <= {high}"
+    bounds = _bounds_text(low, high, above)
     is_finite = isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_) and np.isfinite(float(value))
 
     def is_within(number: float) -> bool:

@@ -278,7 +278,8 @@ def chance_text(card: Any) -> str:
 ENTRIES: dict[str, str] = {
     "affinities": """\
 n_affinities : int, optional
-    Number of neighbors that have affinities; by default three times the perplexity, rounded up. n - 1 uses all.""",
+    Number of neighbors that have affinities, at least the perplexity; by default three times it, rounded up. n - 1 uses
+    all; so does a larger number, with a warning.""",
     "bandwidth": """\
 bandwidth : float, optional
     Length-scale sigma of the kernel, a length in the unit of the data, not a squared one; by default the median

@@ -81,6 +81,8 @@ WEIGHTS = "methods/test_cost_weights.py"
 FAR_POINTS = "methods/test_far_points.py"
 LSDR = "methods/test_lsdr.py"
 LOCAL = "methods/test_local_linear.py"
+BOUND = "analyses/test_generalization_bound.py"
+AUXILIARY = "methods/test_auxiliary_information.py"
 MUTANTS = [
     Mutant(
         "methods/_spectral.py",
@@ -1154,6 +1156,78 @@ MUTANTS = [
         "min(k, len(points) - 1), view.n_jobs)[0]",
         "min(k + 1, len(points) - 1), view.n_jobs)[0]",
         "measures/test_knn_accuracy.py::test_any_classes_and_ties_are_those_of_the_twin",
+    ),
+    Mutant(
+        "measures/reconstruction.py",
+        "float(squares[d:].sum()) / n, complexity, math.sqrt(8.0 *",
+        "float(squares[d:].sum()) / n, complexity, math.sqrt(2.0 *",
+        f"{BOUND}::test_the_bound_is_its_formula",
+    ),
+    Mutant(
+        "analyses/generalization_bound.py",
+        "largest[b] = eigenvalues[d:].sum()",
+        "largest[b] = np.maximum(eigenvalues[d:], 0.0).sum()",
+        f"{BOUND}::test_the_drawn_complexity_is_the_largest_over_all_maps",
+    ),
+    Mutant(
+        "analyses/generalization_bound.py",
+        "np.sum((points - mean) ** 2)) / n)",
+        "np.sum((points - middle) ** 2)) / n)",
+        f"{BOUND}::test_the_bound_is_its_formula",
+    ),
+    Mutant(
+        "methods/cost_mapping.py",
+        "np.sqrt(1.0 - weight) * Z, np.sqrt(weight) *",
+        "(1.0 - weight) * Z, weight *",
+        f"{AUXILIARY}::test_the_cost_is_that_of_the_weighted_distances",
+    ),
+    Mutant(
+        "methods/cost_mapping.py",
+        "np.sum((Z - Z.mean(axis=0)) ** 2) / np.sum(fitted**2)",
+        "np.sum(Z**2) / np.sum(response.columns**2)",
+        f"{AUXILIARY}::test_the_embedding_does_not_depend_on_the_unit_of_y",
+    ),
+    Mutant(
+        "methods/tsne.py",
+        '"exaggeration_iter", "n_affinities")\n        return',
+        '"exaggeration_iter")\n        return',
+        f"{AUXILIARY}::test_affinities_are_those_of_as_many_neighbors",
+    ),
+    Mutant(
+        "methods/gplvm.py",
+        "steep = v * in_kernel * slope",
+        "steep = v * in_kernel * f",
+        "methods/test_gplvm.py::test_the_objective_of_each_kernel_is_the_density",
+    ),
+    Mutant(
+        "methods/ikd.py",
+        "kve(nu - 1.0, t[apart]) / kve(nu, t[apart])",
+        "kve(nu + 1.0, t[apart]) / kve(nu, t[apart])",
+        "methods/test_gplvm.py::test_kernels_are_those_of_scikit_learn",
+    ),
+    Mutant(
+        "methods/ikd.py",
+        "np.divide(1.0, deviations, out",
+        "np.divide(1.0, deviations**2, out",
+        "methods/test_ikd.py::test_length_scales_are_those_of_independent_variables",
+    ),
+    Mutant(
+        "methods/cca.py",
+        "(Uy / (wy + ridge)) @ right[:d].T",
+        "(Uy / wy) @ right[:d].T",
+        f"{SUPERVISED}::test_the_functions_of_y_are_those_of_the_generalized_problem",
+    ),
+    Mutant(
+        "methods/_kernel.py",
+        "rows - rows.mean(axis=1, keepdims=True) - means + means.mean()",
+        "rows - rows.mean(axis=1, keepdims=True)",
+        f"{SUPERVISED}::test_the_functions_of_y_are_those_of_the_generalized_problem",
+    ),
+    Mutant(
+        "methods/inverse_regression.py",
+        "features = max(np.sqrt(n / (int(codes.max()) + 1)), self.n_components)",
+        "features = max(np.sqrt(n / int(codes.max())), self.n_components)",
+        f"{SUPERVISED}::test_the_ridge_of_gsave_leaves_as_many_features_as_slices_bear",
     ),
 ]
 

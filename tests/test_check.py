@@ -136,6 +136,7 @@ def test_a_percentage_is_answered_with_the_share() -> None:
         (5.0, {"low": 1e-6, "high": 0.5}, "Did you mean 0.05?"),
         (0, {"above": 0.0, "high": 1.0}, "> 0.0 and <= 1.0: got 0. Choose a number > 0.0"),
         (2, {"above": 0.0, "high": 1.0}, "got 2. Choose"),
+        (-1, {"above": 0.0}, "must be a finite number > 0.0: got -1. Choose a number > 0.0."),
         (95, {"low": 0.0, "high": 2.0}, "got 95. Choose"),
     ):
         with pytest.raises(InputError) as error:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval._check import FloatArray, check_float, check_int
+from dreval._check import FloatArray, check_float, check_int, describe
 from dreval._check_arrays import check_numeric
 from dreval._parallel import one_blas_thread
 from dreval._random import root_seed, stream
@@ -19,6 +19,8 @@ from dreval.measures.reconstruction import bound_terms
 from dreval.records.bound import GeneralizationBound
 from dreval.records.notes import note
 from dreval.records.provenance import provenance
+
+MAX_RADIUS = 1e6  # of the ball, in standard deviations of the points; beyond it rounding reaches the fitted error
 
 
 @analysis(
@@ -57,12 +59,12 @@ def generalization_bound(
     X : (n, p) array, DataFrame, sparse matrix, AnnData, data set or path
         Points in rows, as for ``Evaluation``.
     n_components : int, default 2
-        Number d of dimensions, from 1 to p - 1.
+        Number d of dimensions, from 1 to p - 1; so X needs two columns.
     center : array (p,), optional
         The center c of the ball, known before the data; the mean of the points by default.
     radius : float, optional
-        The radius B of the ball, known before the data, as from the range of a sensor; at least the largest distance
-        of a point from c, which is the default.
+        The radius B of the ball in the unit of the data, known before them, as from the range of a sensor; at least
+        the largest distance of a point from c, which is the default.
     conf_level : float, default 0.95
         Confidence :math:`1 - \delta`.
     n_resamples : int, default 100
@@ -82,7 +84,8 @@ def generalization_bound(
     Raises
     ------
     InputError
-        If an argument is not valid, or a point lies outside the ball.
+        If an argument is not valid, a point lies outside the ball, or its radius is above 1e6 standard deviations of
+        the points (the root of their variance).
 
     Warnings
     --------
@@ -134,21 +137,29 @@ def generalization_bound(
     warn_of_guesses(data.notes, CALLER_NAMES)
     points = np.asarray(data.dense(), np.float64)
     n, p = points.shape
-    d = check_int(n_components, "n_components", low=1, high=max(p - 1, 1))
-    middle = points.mean(axis=0) if center is None else check_numeric(center, "center").astype(np.float64)
+    if p == 1:
+        hint = "Pass more columns; a map of one column to one dimension has no error."
+        raise InputError("X", "must have two columns or more", "1 column", hint)
+    d = check_int(n_components, "n_components", low=1, high=p - 1)
+    mean = points.mean(axis=0)
+    middle = mean if center is None else check_numeric(center, "center").astype(np.float64)
     if middle.shape != (p,) or not np.isfinite(middle).all():
         requirement = f"must be {p} finite numbers, one for each column"
-        raise InputError("center", requirement, f"shape {middle.shape}", "Pass the middle of the range of each column.")
+        raise InputError("center", requirement, describe(center), "Pass the middle of the range of each column.")
     centered = points - middle
-    farthest = float(np.sqrt(np.einsum("ij,ij->i", centered, centered).max()))
-    if (points == points[0]).all():
-        raise InputError("X", "must have two points that differ", f"{n} copies of one point", "Pass data that vary.")
+    with np.errstate(over="ignore"):
+        farthest = float(np.linalg.norm(centered, axis=1).max())
     ball = farthest if radius is None else check_float(radius, "radius", above=0.0)
     if ball < farthest * (1 - 1e-12):
         hint = "Pass a radius that is known to hold all points, or leave it out."
         raise InputError("radius", f"must be at least {farthest:.6g}, the largest distance from c", f"{ball:g}", hint)
+    spread = math.sqrt(float(np.sum((points - mean) ** 2)) / n)
+    if ball > MAX_RADIUS * spread:
+        requirement = f"must leave a ball with a radius of at most {MAX_RADIUS:g} standard deviations of the points"
+        received, hint = f"a radius of {ball / spread:.2g} of them", "Pass a ball that is nearer to the points."
+        raise InputError("center" if radius is None else "radius", requirement, received, hint)
     squares = np.linalg.svd(centered / ball, compute_uv=False) ** 2
-    variance = float(np.sum((points - points.mean(axis=0)) ** 2)) / n / ball**2
+    variance = (spread / ball) ** 2
     train, complexity, deviation = (term / variance for term in bound_terms(squares, n, p, d, level))
     with one_blas_thread():
         sharper = _drawn_complexity(centered / ball, d, count, root) / variance

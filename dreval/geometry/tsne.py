@@ -14,7 +14,7 @@ from scipy.sparse import csr_array, csr_matrix, triu
 
 from dreval._check import FloatArray, IntArray, check_float, check_int
 from dreval._parallel import open_progress, run_blocks
-from dreval.errors import ApproximationWarning, warn
+from dreval.errors import ApproximationWarning, InputError, warn
 from dreval.geometry.distances import Space, block_rows, nearest
 from dreval.records.notes import note
 
@@ -65,11 +65,13 @@ def conditional_affinities(X: FloatArray, perplexity: float, n_neighbors: int | 
     from dreval.geometry._loops import layouts as loops
 
     n = len(X)
-    k = (
-        min(n - 1, math.ceil(3 * perplexity))
-        if n_neighbors is None
-        else min(check_int(n_neighbors, "n_affinities", low=1), n - 1)
-    )
+    k = math.ceil(3 * perplexity) if n_neighbors is None else check_int(n_neighbors, "n_affinities", low=1)
+    if k < perplexity:
+        received, hint = f"{k} with a perplexity of {perplexity:g}", "Three times the perplexity is usual."
+        raise InputError("n_affinities", "must be at least the perplexity", received, hint)
+    if k >= n and n_neighbors is not None:
+        warn(ApproximationWarning(note("affinities.fewer", wanted=k, n=n, used=n - 1)))
+    k = min(k, n - 1)
     members, squared = nearest(X, k)
     rows = np.empty_like(squared)
     loops.conditional(squared, math.log(min(perplexity, k)), rows)

@@ -212,7 +212,11 @@ def embedding_notes(one_place: bool, argument: str) -> Notes:
     return ()
 
 
-LOWERED_PARAMETERS = {"perplexity.smaller": "perplexity", "neighbors.fewer": "n_neighbors"}  # note code: parameter
+LOWERED_PARAMETERS = {  # note code: parameter
+    "affinities.fewer": "n_affinities",
+    "neighbors.fewer": "n_neighbors",
+    "perplexity.smaller": "perplexity",
+}
 
 
 def lowered_parameters(notes: Iterable[Note], n: int) -> dict[str, Any]:

@@ -257,7 +257,7 @@ class MapMethod(CostMethod):
         requested = np.atleast_1d(np.asarray(sizes)).tolist()
         train_sizes = [check_int(m, "sizes", low=4, high=len(points) - 4) for m in requested]
         count = check_int(n_replicates, "n_replicates", low=1)
-        response = np.asarray(y) if self.requires_y and y is not None else None
+        response = np.atleast_1d(np.asarray(y)) if self.requires_y and y is not None else None
         if response is not None:
             check_rows(len(response), len(points), "y")
         rows = [self._held_out(points, response, m, repeat, root) for m in train_sizes for repeat in range(count)]

@@ -50,7 +50,12 @@ class KernelMethod(Method):
     def _centered_rows(self, rows: FloatArray) -> FloatArray:
         """Center kernel values (m, n) of new rows in the same way as those of the data."""
         rows = rows - self._level if self._level else rows
-        return rows - rows.mean(axis=1, keepdims=True) - self._means + self._means.mean()
+        return _center_rows(rows, self._means)
+
+
+def _center_rows(rows: FloatArray, means: FloatArray) -> FloatArray:
+    """Center kernel values (m, n) of new rows as ``center`` does those of the fitted rows, with their column means."""
+    return rows - rows.mean(axis=1, keepdims=True) - means + means.mean()
 
 
 def positive_spectrum(gram: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -91,7 +96,7 @@ class KernelScores(SupervisedMethod, KernelMethod):
             rows = cross_gram(columns, self._response.columns, "gaussian", self._response_bandwidth)
         else:
             rows = columns @ self._response.columns.T  # of indicators: 1 for equal classes
-        return rows - rows.mean(axis=1, keepdims=True) - self._response_means + self._response_means.mean()
+        return _center_rows(rows, self._response_means)
 
     def _set_functions(self, values: FloatArray, coefficients: FloatArray) -> None:
         """Set embedding and coefficients from values (n, q) and coefficients (n, q); columns beyond q are 0."""

@@ -163,7 +163,7 @@ class KernelCCA(KernelScores):
     correlations_ : ndarray (d,)
         Regularized correlations, descending, in [0, 1].
     response_ : ndarray (n, d)
-        Values of the functions g of y, mean 0 and variance 1, positively correlated with those of X.
+        Values of the functions g of y, mean 0 and variance 1, positively correlated with those of X; 0 where those are.
     bandwidth_ : float or None
         Length-scale as used.
     response_bandwidth_ : float or None

@@ -192,6 +192,7 @@ SOLUTIONS = ("blockwise", "geodesic", "max_product")
 VARIANCES = ("each", "mean")
 REFERENCES = ("mean", "point")
 SCALES = ("length", "variance")
+ROUNDED_LENGTH = 1e-7  # of the larger of the longest coordinate and 1: squared distances have errors of 1e-15
 CHUNK_VALUES = 50_000  # evaluated at a time; Bessel functions take about 10 microseconds for each value
 DEFAULT_SQUARED = 1.0  # squared distance, in length scales, if no two points are correlated
 
@@ -267,7 +268,7 @@ class IKD(Method):
     length_scales_ : ndarray (d,)
         Length scales :math:`l_m` of the kernel with ARD, :math:`d_{ij} = \sum_m (z_{im} - z_{jm})^2 / l_m^2`, for
         latent variables of variance 1 along the principal axes of the coordinates, ascending: a variable with a large
-        one changes the data little. Infinite for a coordinate of constant value.
+        one changes the data little. Infinite for a coordinate that is constant but for rounding.
     eigenvalues_ : ndarray (d,)
         The d largest eigenvalues of g, descending; they may be negative. Empty for "blockwise".
     correlations_ : ndarray (n, n)
@@ -402,7 +403,7 @@ class IKD(Method):
         centered = self.embedding_ - self.embedding_.mean(axis=0)
         _, sizes, axes = np.linalg.svd(centered, full_matrices=False)
         deviations = np.pad(sizes, (0, self.n_components - len(sizes))) / np.sqrt(len(centered))
-        above_rounding = deviations > 1e-12 * max(deviations[0], 1e-300)
+        above_rounding = deviations > ROUNDED_LENGTH * max(deviations[0], 1.0)
         self.length_scales_ = np.divide(1.0, deviations, out=np.full(len(deviations), np.inf), where=above_rounding)
         if resolve_alias(self.scale, SCALES) == "variance":
             scores = np.pad(centered @ axes.T, ((0, 0), (0, self.n_components - len(sizes))))

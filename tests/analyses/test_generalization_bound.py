@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -122,6 +123,8 @@ def test_points_needed_is_the_first_number_below_one() -> None:
             needed, root = parts[f"{key}points_needed"], sum(parts[name] for name in added) * math.sqrt(n)
             assert parts["fitted_error"] + root / math.sqrt(needed) < 1
             assert parts["fitted_error"] + root / math.sqrt(needed - 1) >= 1
+        for value, is_vacuous in ((0.999, False), (1.0, True), (1.5, True)):
+            assert replace(result, value=value).is_vacuous == is_vacuous
     assert of_box(box(0, 60)).is_vacuous
     assert not of_box(box(0, 6000)).is_vacuous
 
@@ -169,9 +172,18 @@ def test_a_ball_of_the_sample_is_noted() -> None:
         ({"n_components": 4}, "`n_components` must be"),
         ({"conf_level": 95}, "`conf_level` must be"),
         ({"n_resamples": 0}, "`n_resamples` must be"),
+        ({"center": [1e200, 0, 0, 0]}, "`center` must leave a ball with a radius of at most 1e"),
+        ({"radius": 1e300}, "`radius` must leave a ball"),
+        ({"radius": 0.0}, "`radius` must be a finite number > 0.0: got"),
     ],
 )
 def test_illegal_arguments_raise_an_error(options: dict[str, Any], message: str) -> None:
     """The argument is named."""
     with pytest.raises(InputError, match=message):
         dreval.generalization_bound(box(0), **options)
+
+
+def test_a_single_column_has_no_bound() -> None:
+    """Its map to one dimension is the identity, whose error is 0."""
+    with pytest.raises(InputError, match="`X` must have two columns or more: got 1 column"):
+        dreval.generalization_bound(box(0)[:, :1], 1)

@@ -602,7 +602,7 @@ def margins_of_equivalence(entries: Entries) -> None:
 
 @scenario()
 def dimensions(entries: Entries) -> None:
-    """Intrinsic dimension by two estimators and parallel analysis, with equal points."""
+    """Intrinsic dimension by two estimators and parallel analysis, with equal points; the bound of linear maps."""
     X = clusters(100, p=6)
     repeated = np.vstack([X[:80], X[:20]])
     for name, options in {"twonn": {}, "twonn ml": {"fit": "ml"}, "mle": {"method": "mle", "n_neighbors": 10}}.items():
@@ -613,6 +613,16 @@ def dimensions(entries: Entries) -> None:
     analysis = dreval.parallel_analysis(X, n_resamples=49, random_state=0, progress=False)
     entries.record(analysis, "parallel_analysis")
     entries.array(["parallel_analysis", "null"], analysis.null_eigenvalues)
+    fixed: dict[str, Any] = {"center": np.zeros(6), "radius": 12.0, "conf_level": 0.9, "n_resamples": 25}
+    cases = {
+        "of the sample": (X, {}),
+        "known ball": (X, fixed),
+        "more columns than points": (X[:40].reshape(5, 48), {}),
+    }
+    for name, (points, options) in cases.items():
+        for d in (1, 3):
+            record = dreval.generalization_bound(points, d, random_state=0, **options)
+            entries.record(record, f"generalization_bound {name}, d = {d}")
 
 
 @scenario()
@@ -817,6 +827,13 @@ def coordinates_by_decomposition(entries: Entries) -> None:
     for name in SUPERVISED:
         _coordinates(entries, name, X, response=response)
         entries.array(["coordinates", name, "classes"], dreval.embed(X, name, 1, labels=classes(70), random_state=0))
+    for name, y in {"numbers": response, "classes": classes(70)}.items():
+        functions = dreval.methods.KernelCCA(2).fit(X, y)
+        entries.array(["coordinates", "kernel_cca", name, "response"], functions.response_)
+        entries.array(["new points", "kernel_cca", name], functions.transform(X[:6] + 0.125, y[6:12])[1])
+    scaled = dreval.methods.IKD(2, scale="variance").fit(X)
+    entries.array(["coordinates", "ikd", "variance"], scaled.embedding_)
+    entries.array(["coordinates", "ikd", "length scales"], scaled.length_scales_)
     for name in dreval.list_methods():
         if name in (*SUPERVISED, *SEARCHES):
             continue
@@ -835,6 +852,17 @@ def coordinates_of_searches(entries: Entries) -> None:
     X = clusters(70)
     for name in SEARCHES:
         _coordinates(entries, name, X)
+    for kernel in ("gamma_exponential", "matern", "rational_quadratic"):
+        model = dreval.methods.GPLVM(2, kernel=kernel, max_iter=20).fit(X)
+        entries.array(["coordinates", "gplvm", kernel], model.embedding_)
+        entries.array(["coordinates", "gplvm", kernel, "objective"], [model.objective_, model.log_likelihood_])
+    for cls in (dreval.methods.LinearTSNE, dreval.methods.ParametricTSNE):
+        every_pair = cls(2, perplexity=8, n_affinities=69, max_iter=50, random_state=0).fit(X)
+        entries.array(["coordinates", every_pair.card.name, "all pairs"], every_pair.embedding_)
+    for name, y in {"numbers": X[:, 4], "classes": classes(70)}.items():
+        weighted = dreval.methods.CostMapping(2, cost="sammon", y_weight=0.5, random_state=0).fit(X, y)
+        entries.array(["coordinates", "cost_mapping", name], weighted.embedding_)
+        entries.array(["coordinates", "cost_mapping", name, "cost"], [weighted.cost_])
 
 
 @scenario(iterative=("tidy", "glance", "augment", "curve", "ranking", "shepard", "notes", "null"))

@@ -16,7 +16,7 @@ from sklearn.base import clone
 
 import dreval
 from dreval._random import root_seed, stream
-from dreval.errors import InputError
+from dreval.errors import ApproximationWarning, InputError
 from dreval.methods import CostMapping, LinearTSNE, ParametricTSNE
 
 seeds = st.integers(0, 10**6)
@@ -114,8 +114,9 @@ def test_new_points_need_no_auxiliary_information():
     assert curve.loc[0, "test_cost"] == pytest.approx(cost, rel=1e-6)
     with pytest.raises(InputError, match="`y` must be given"):
         method.generalization_curve(X, 30)
-    with pytest.raises(InputError, match="`y` must have one row per point"):
-        method.generalization_curve(X, 30, y=y[:50])
+    for wrong in (y[:50], 3.0):
+        with pytest.raises(InputError, match="`y` must have one row per point"):
+            method.generalization_curve(X, 30, y=wrong)
 
 
 def test_the_weight_moves_the_map_from_the_data_to_the_classes():
@@ -173,6 +174,50 @@ def test_tags_and_clones_follow_the_weight():
     assert weighted.__sklearn_tags__().target_tags.required
     assert not CostMapping().__sklearn_tags__().target_tags.required
     assert_array_equal(weighted.fit(cloud(0), y).embedding_, weighted.fit(cloud(0), y.to_numpy()).embedding_)
+
+
+def affinities(X, perplexity, k):
+    """p over the k nearest points of each, by bisection of the rate, made symmetric; a naive twin."""
+    P = np.zeros((len(X), len(X)))
+    for i, squares in enumerate(squareform(pdist(X)) ** 2):
+        near = [j for j in np.argsort(squares, kind="stable") if j != i][:k]
+        low, high = -30.0, 30.0  # logarithms of the rate
+        for _ in range(100):
+            weights = np.exp(-np.exp((low + high) / 2) * (squares[near] - squares[near].min()))
+            shares = weights / weights.sum()
+            entropy = -np.sum(shares[shares > 0] * np.log(shares[shares > 0]))
+            low, high = ((low + high) / 2, high) if entropy > np.log(perplexity) else (low, (low + high) / 2)
+        P[i, near] = shares
+    return (P + P.T) / (2 * len(X))
+
+
+@pytest.mark.parametrize("cls", [LinearTSNE, ParametricTSNE])
+@pytest.mark.parametrize(("n_affinities", "k"), [(39, 39), (38, 38), (20, 20), (None, 15)])
+def test_affinities_are_those_of_as_many_neighbors(cls, n_affinities, k):
+    """The divergence from a naive twin, over all other points (the paper's), fewer, and by default three times 5."""
+    X = cloud(2, 40)
+    method = cls(2, n_affinities=n_affinities, perplexity=5.0, max_iter=20, n_init=1, random_state=0).fit(X)
+    P = affinities(X, 5.0, k)
+    tail = squareform(1 / (1 + pdist(method.embedding_) ** 2))
+    Q = tail / tail.sum()
+    assert method.cost_ == pytest.approx(np.sum(P[P > 0] * np.log(P[P > 0] / Q[P > 0])), rel=1e-8)
+
+
+def test_numbers_of_affinities_are_bounded():
+    """More than all other points are all of them, with a warning; fewer than the perplexity cannot have it."""
+    X = cloud(2, 40)
+    options = {"perplexity": 5.0, "max_iter": 5, "n_init": 1, "random_state": 0}
+    with pytest.warns(ApproximationWarning, match="100 neighbors with affinities are too many for 40 points; 39"):
+        method = LinearTSNE(2, n_affinities=100, **options).fit(X)
+    assert_array_equal(method.embedding_, LinearTSNE(2, n_affinities=39, **options).fit(X).embedding_)
+    for cls in (LinearTSNE, ParametricTSNE):
+        with pytest.raises(InputError, match="`n_affinities` must be at least the perplexity: got 4"):
+            cls(2, n_affinities=4, **options).fit(X)
+        with pytest.raises(InputError, match="`n_affinities` must be an integer >= 1"):
+            cls(2, n_affinities=0, **options).fit(X)
+    with pytest.warns(ApproximationWarning, match="too many"):
+        requested = dreval.embed(X, "linear_tsne", 2, n_affinities=100, **options)
+    assert "affinities.fewer" in [item.code for item in requested.notes]
 
 
 @pytest.mark.parametrize("cls", [LinearTSNE, ParametricTSNE])

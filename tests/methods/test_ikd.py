@@ -276,6 +276,11 @@ def test_inverse_kernels_take_values_one_by_one(monkeypatch):
         assert_array_equal(pieces, full)
 
 
+def signs_are_fixed(Y):
+    """Whether the entry of largest size is positive in each column."""
+    return bool((Y[np.abs(Y).argmax(axis=0), np.arange(Y.shape[1])] > 0).all())
+
+
 def test_length_scales_are_those_of_independent_variables():
     """Exact kernel with length scales .8 and 2.4: the spreads of the latent variables over them, from the distances.
 
@@ -294,6 +299,7 @@ def test_length_scales_are_those_of_independent_variables():
     assert_allclose(ikd.length_scales_, [0.8, 1.2], rtol=1e-5)
     assert_allclose(plain.length_scales_, ikd.length_scales_, rtol=1e-5)
     assert_allclose(ikd.embedding_.std(axis=0), 1.0)
+    assert signs_are_fixed(ikd.embedding_)
     assert_allclose(np.abs(ikd.embedding_), np.abs(variables), atol=1e-4)
     assert_allclose(
         cdist(ikd.embedding_ / [0.8, 1.2], ikd.embedding_ / [0.8, 1.2]), cdist(*[plain.embedding_] * 2), atol=1e-4
@@ -311,6 +317,7 @@ def test_length_scales_of_draws_of_a_process():
 
     assert_allclose(ikd.length_scales_, [0.6, 1.5], rtol=0.15)
     assert np.diag(correlations).min() > 0.98
+    assert signs_are_fixed(ikd.embedding_)
 
 
 @pytest.mark.parametrize("solution", ["geodesic", "blockwise"])
@@ -322,5 +329,15 @@ def test_a_unit_for_each_coordinate_changes_no_embedding_by_default(solution):
     assert_allclose(plain.length_scales_, 1 / spread)
     assert_allclose(scaled.embedding_.mean(axis=0), 0.0, atol=1e-10)
     assert_allclose(scaled.embedding_.std(axis=0), 1.0)
+    assert signs_are_fixed(scaled.embedding_)
     with pytest.raises(UnknownName, match="`scale`"):
         IKD(2, scale="ard").fit(data)
+
+
+def test_length_scales_of_rounding_are_infinite():
+    """Two rows, ten times each, that no correlation joins: all distances are rounding, and no coordinate is scaled."""
+    data = np.repeat(np.random.default_rng(0).normal(size=(2, 50)), 10, axis=0)
+    with pytest.warns(ApproximationWarning, match="not joined"):
+        ikd = IKD(2, scale="variance").fit(data)
+    assert np.isinf(ikd.length_scales_).all()
+    assert_array_equal(ikd.embedding_, 0.0)

@@ -70,6 +70,7 @@ def test_hessian_eigenmaps_need_the_point_itself_on_small_neighborhoods():
             result.append(1 - np.mean((latent - Y @ np.linalg.lstsq(Y, latent, rcond=None)[0]) ** 2))
         failed[include] = sum(value < 0.6 for value in result)
     assert failed[True] <= 1 < 3 <= failed[False]
+    assert HessianLLE().include_self is min(failed, key=lambda include: failed[include])
 
 
 @pytest.mark.filterwarnings("ignore:The graph of 12 nearest neighbors probably has shortcuts")

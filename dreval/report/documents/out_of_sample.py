@@ -211,7 +211,7 @@ def new_points_findings(records: Mapping[str, OutOfSample], run: Collection[str]
 def bound_summary(record: GeneralizationBound, full: bool) -> Document:
     """Return the bound of errors on new data, whether it says something, and its parts."""
     parts, rows = record.parts, []
-    for title, bound, key in (("of the paper", record.value, ""), ("sharper", parts["sharper_bound"], "sharper_")):
+    for title, bound, key in (("printed", record.value, ""), ("sharper", parts["sharper_bound"], "sharper_")):
         terms = (parts["fitted_error"], parts[f"{key}complexity"], parts[f"{key}deviation"], bound)
         rows.append([title, *(format_fixed(term, 3) for term in terms), f"{parts[f'{key}points_needed']:,}"])
     tables = [Table("", ["Bound", "fitted error", "complexity", "deviation", "sum", "below 1 from n ="], rows)]
