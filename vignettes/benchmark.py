@@ -25,17 +25,15 @@ digits. ``seconds_method`` and ``seconds_measures`` are elapsed seconds of one e
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
 from time import perf_counter
 from typing import Any, NamedTuple
 
-os.environ.update(dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1"))
-
 import numpy as np
 import pandas as pd
+from threadpoolctl import threadpool_limits
 
 import dreval
 
@@ -110,10 +108,15 @@ def sample(name: str) -> Sample:
 DATA = ("digits", "wdbc", "swiss_roll", "sphere", "clusters", "noise")
 
 
+def measures_of(data: Sample) -> list[str]:
+    """Return the measures of a data set."""
+    return [*MEASURES, *["knn_accuracy"] * (data.labels is not None), *["latent_r2"] * (data.latent is not None)]
+
+
 def table_of(name: str, methods: Sequence[str], journal: Path | None = None) -> pd.DataFrame:
     """Return the rows of one data set."""
     data = sample(name)
-    measures = [*MEASURES, *["knn_accuracy"] * (data.labels is not None), *["latent_r2"] * (data.latent is not None)]
+    measures = measures_of(data)
     evaluation = dreval.Evaluation(
         data.X,
         {method: method for method in methods},
@@ -170,7 +173,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         start, journal = perf_counter(), folder / f"{name}.journal"
         if options.fresh:
             journal.unlink(missing_ok=True)
-        tables.append(table_of(name, [*METHODS], journal))
+        with threadpool_limits(limits=1):
+            tables.append(table_of(name, [*METHODS], journal))
         print(f"{name}: {perf_counter() - start:.0f} s", file=sys.stderr)
     table = pd.concat(tables).round(dict.fromkeys(SECONDS, 3))
     path = FILE if options.folder is None else folder / FILE.name
