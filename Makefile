@@ -5,6 +5,9 @@
 #                Debian package, AnnData or long simulation
 #   make lint    ruff (rules and format), codespell, import-linter (the layers of the folders), the stubs and mypy
 #   make bench   dreval next to other tools: ratios of time and memory, in one run
+#   make benchmark  the public table of the site, vignettes/benchmark.csv: twelve methods on six data sets, in minutes;
+#                continues where it was stopped, ARGS=--fresh begins again, ARGS=FOLDER writes there
+#   make asv     six benchmarks at the last commit, by airspeed velocity; ARGS=v1.0.0..HEAD at others
 #   make site    the reference site in _build/site: every vignette is executed, and any warning is an error
 #   make floors  the tests with the oldest versions of its dependencies that the package allows
 #   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
@@ -17,7 +20,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check --quiet
 
-.PHONY: demo test lint bench site floors dist golden papers coverage
+.PHONY: demo test lint bench benchmark asv site floors dist golden papers coverage
 
 demo: $(VENV)/.runtime
 	$(BIN)/python vignettes/demo.py
@@ -40,6 +43,12 @@ lint: $(VENV)/.test
 
 bench: $(VENV)/.test $(VENV)/.bench
 	$(BIN)/python tests/benchmarks/run.py $(ARGS)
+
+benchmark: $(VENV)/.runtime
+	$(BIN)/python vignettes/benchmark.py $(ARGS)
+
+asv: $(VENV)/.bench
+	cd tests/benchmarks && $(abspath $(BIN))/asv machine --yes && $(abspath $(BIN))/asv run $(or $(ARGS),HEAD^!)
 
 # Sphinx executes the vignettes; the tests only read their text.
 site: $(VENV)/.test $(VENV)/.site

@@ -41,7 +41,13 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_output_stderr = "error"
 nb_merge_streams = True
-_read = [*ROOT.glob("dreval/**/*.py"), *ROOT.glob("vignettes/*.py"), *ROOT.glob("data/*"), ROOT / "pyproject.toml"]
+_read = [
+    *ROOT.glob("dreval/**/*.py"),
+    *ROOT.glob("vignettes/*.py"),
+    *ROOT.glob("vignettes/*.csv"),
+    *ROOT.glob("data/*"),
+    ROOT / "pyproject.toml",
+]
 _content = hashlib.sha256(b"".join(path.read_bytes() for path in sorted(_read) if path.is_file())).hexdigest()[:16]
 _executed = ROOT / "_build" / "executed"
 for _old in _executed.glob("*"):
