@@ -101,6 +101,8 @@ def generalization_bound(
     -----
     Range: from the fitted error upwards; lower is better.
 
+    The maps are linear in x - c: principal components about the mean are one of them only if c is the mean.
+
     The paper says that such bounds exist for linear maps, and derives none. The complexity is bounded by
     :math:`|\mathrm{tr}\, P M| \le |P|_F |M|_F` with :math:`E |\sum_i s_i x_i x_i'|_F \le \sqrt n B^2` for random signs
     s. The sharper bound draws the signs: the largest :math:`\frac{2}{n} \sum_i s_i\, \mathrm{loss}_i` over all P is
