@@ -9,10 +9,13 @@ from local_procrustes_speed import exponent
 from local_procrustes_speed import rows_of as rows_of_speed
 from numpy.testing import assert_allclose
 from scipy.optimize import minimize
+from scipy.spatial import procrustes
+from scipy.spatial.distance import pdist, squareform
 from trustability_theorems import (
     CASES,
     angle_at,
     combinations_of_kernels,
+    curve,
     figure_11,
     least_loss,
     residual,
@@ -25,6 +28,7 @@ from trustability_theorems import (
 )
 
 import dreval
+from dreval.geometry.kernels import reconstruction_map
 
 
 def test_the_angle_of_an_arc_length_is_that_of_the_spiral():
@@ -51,6 +55,7 @@ def test_the_residual_is_the_least_over_rotations_scales_and_shifts():
 
 def test_two_reconstructions_approach_each_other_and_the_curve():
     """Three draws: the difference falls, both errors fall, and a line and a square stay apart."""
+    assert_allclose(curve(np.array([0.0, 1.5])), [[0, 0, 0], [1.5, np.sin(3.0), 2.25]])
     table = pd.DataFrame([{"points": n, "draw": d, **two_reconstructions(n, d)} for n in (100, 800) for d in range(3)])
     mean = table.groupby("points").mean()
     falling = ["difference", "ridge", "neighbors"]
@@ -73,6 +78,14 @@ def test_the_least_loss_changes_only_without_a_condition(case):
     ]
 
 
+def test_quadratic_functions_have_a_lower_loss_than_affine_ones():
+    """The targets have a product of coordinates, which only quadratic functions reach."""
+    affine, quadratic = (
+        transformed_losses(f"{name} functions, affine T", 0)["loss"] for name in ("affine", "quadratic")
+    )
+    assert quadratic < 0.6 * affine
+
+
 def test_the_least_loss_is_that_of_a_regression():
     """Affine and quadratic functions by numpy's polynomials, in one column."""
     x, y = np.random.default_rng(0).normal(size=(2, 30))
@@ -88,8 +101,27 @@ def test_no_combination_is_above_the_kernel_functions():
         assert 0 < values["combinations"] < values["kernels"]
         rows = theorem_5(pd.DataFrame([{"algorithm": name, "draw": 0, **values}]))
         assert [row[1] for row in rows] == ["yes"]
+    assert 0 < combinations_of_kernels("PCA, d = 1", 0, points=15, count=100)["midpoints above"] < 0.6
     above = {"algorithm": "a", "draw": 0, "kernels": 1.0, "combinations": 1.1, "midpoints above": 0.2}
     assert theorem_5(pd.DataFrame([above]))[0][1] == "no"
+
+
+def test_the_largest_residual_of_kernel_functions_is_that_of_a_loop():
+    """Definition 4 for the identity, kernel function by kernel function, with the residual of scipy."""
+    rng = np.random.default_rng([5, 1])
+    X = np.column_stack([rng.normal(size=9), 0.4 * rng.normal(size=9)])
+    Y = X - X.mean(axis=0)
+    base = reconstruction_map(Y, X, rule="theorem3")(Y)
+    squared = squareform(pdist(base, "sqeuclidean"))
+    residuals = []
+    for i in range(9):
+        for j in range(2):
+            changed = X - base
+            changed[:, j] += np.exp(-squared[:, i] / (2 * np.median(pdist(base, "sqeuclidean"))))
+            centered = changed - changed.mean(axis=0)
+            residuals.append(procrustes(changed, Y)[2] * np.sum(centered**2))
+    values = combinations_of_kernels("identity, d = 2", 1, points=9, count=5)
+    assert values["kernels"] == pytest.approx(max(residuals), rel=1e-8)
 
 
 def test_verdicts_on_the_angle_and_its_tail():
@@ -109,6 +141,11 @@ def test_ends_and_slopes_of_a_spiral():
     assert clean["skeletal"] == 1.0 > noisy["skeletal"]
     assert clean["slope, outer end"] == pytest.approx(1.0, abs=0.1)
     assert min(noisy["slope, inner end"], noisy["slope, outer end"]) < 0.8
+    data = dreval.simulate("spiral", n=300, noise=0.1, random_state=1)
+    arc, y = data.latent[:, 0], dreval.methods.LSDR(1).fit_transform(data.data)[:, 0]
+    parts = np.argsort(arc).reshape(20, 15)
+    slopes = [abs(np.cov(arc[part], y[part])[0, 1] / np.var(arc[part], ddof=1)) for part in parts]
+    assert noisy["slope, outer end"] == pytest.approx(slopes[-1] / np.median(slopes), rel=1e-8)
 
 
 def test_verdicts_on_seconds():

@@ -73,7 +73,7 @@ def least_loss(X: np.ndarray, targets: np.ndarray, degree: int) -> float:
 
 
 def transformed_losses(case: str, draw: int) -> dict[str, float]:
-    """Return the relative change of the least loss when the manifold is transformed."""
+    """Return the least loss, and its relative change when the manifold is transformed."""
     rng = np.random.default_rng([4, draw])
     manifold, errors = rng.normal(size=(200, 2)), rng.normal(size=(200, 2))
     targets = np.sin(errors[:, 0]) + manifold[:, 0] * manifold[:, 1]  # of the sample, and fixed
@@ -90,7 +90,7 @@ def transformed_losses(case: str, draw: int) -> dict[str, float]:
         return least_loss(places, targets - np.sin(errors[:, 0]) + np.sin(e[:, 0]), degree)
 
     before, after = loss(manifold, errors), loss(other, other_errors)
-    return {"change": abs(after - before) / before}
+    return {"loss": before, "change": abs(after - before) / before}
 
 
 UNCHANGED = 1e-8  # relative change of a loss that is rounding
@@ -136,7 +136,7 @@ def combinations_of_kernels(algorithm: str, draw: int, points: int = 30, count: 
         above += s_of(middle.reshape(points, 2)) > 0.5 * (ends[i] + ends[j]) * (1 + 1e-9)
         weights = rng.dirichlet(np.full(2 * points, rng.choice([0.02, 0.1, 1.0])))
         largest = max(largest, s_of(weights.reshape(points, 2)))
-    return {"kernels": float(ends.max()), "combinations": largest, "midpoints above": above / count}
+    return {"kernels": float(ends.max()), "combinations": largest, "midpoints above": float(above / count)}
 
 
 def angle_at(arc: np.ndarray, turns: float = 3.0) -> np.ndarray:
