@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from dreval._check import FloatArray, check_bool, check_int
+from dreval._text import printable
 from dreval.errors import usable_stderr
-from dreval.glossary import printable
 
 __all__ = [
     "BufferPool",

@@ -18,7 +18,7 @@ from functools import cache, partial
 from types import TracebackType
 from typing import Any, NamedTuple, Self
 
-from dreval.glossary import printable
+from dreval._text import printable
 
 __all__ = [
     "ApproximationWarning",

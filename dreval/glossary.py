@@ -1,13 +1,21 @@
-"""Columns of the tables with their descriptions, and functions that format text for a terminal."""
+"""Columns of the tables with their descriptions, terms, and how a described entry is printed."""
 
 from __future__ import annotations
 
-import math
 import textwrap
-import unicodedata
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any
+
+from dreval._text import (
+    WIDE_MARK,
+    format_number,
+    format_p,
+    pad_wide_characters,
+    printable,
+    terminal_width,
+    true_minus,
+)
 
 __all__ = [
     "ARGUMENTS",
@@ -55,21 +63,12 @@ POINT_METRICS = METRICS[:5]  # of the coordinates of two points alone
 TABLE_METRICS = METRICS[:6]  # of the rows of a table of numbers, without a graph of the points
 DATA_METRICS = (*TABLE_METRICS, "gower")  # of the rows of a table of any columns
 
-WIDE_MARK = "\x00"  # follows a character that takes two columns of a terminal, so that lengths are widths
-# wcwidth would be a dependency only for emoji sequences and marks that do not compose.
 TERMINAL_WIDTH = 80
 
-BLANKED = ("Cc", "Cs", "Zl", "Zp")  # categories of characters that are replaced by spaces
-DIRECTION_MARKS = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-# Invisible characters, with which two different names look equal: soft hyphens, zero-width spaces, byte-order marks,
-# signs of formulas, annotations and tags. Joiners are not among them, since scripts and emoji need them.
-UNSEEN = "\u00ad\u034f\u180e\u200b\u2060\u2061\u2062\u2063\u2064\u206a\u206b\u206c\u206d\u206e\u206f\ufeff"
-UNSEEN += "\ufff9\ufffa\ufffb" + "".join(map(chr, range(0xE0000, 0xE0080)))
 
 # Parts and formats of ``paragraph``.
 PAPER_PARTS = ("results", "methods")
 TEXT_FORMS = ("text", "markdown", "latex")
-SIMILARITY_FIGURES = ("matrix", "items", "curve")  # figures of a similarity of representations
 
 SIMILARITY_FIGURES = ("matrix", "items", "curve")  # kinds of figures of ``representation_similarity``
 IMPORTANCE_FIGURES = ("bars", "map")  # kinds of figures of ``column_importance``
@@ -264,79 +263,6 @@ STANDING_COLUMNS: dict[str, str] = {
     "mean_rank": "mean rank over the data sets that have a value of every embedding; 1 is the best",
     "letters": "embeddings that share a letter do not differ significantly; empty if a pair was not tested",
 }
-
-
-def printable(value: Any, keep: str = "") -> str:
-    r"""Return a value as text that can be printed and encoded safely.
-
-    Control characters (escapes, line ends), surrogates and non-characters become spaces; direction marks and invisible
-    characters are removed. Characters in ``keep`` stay.
-
-    Examples
-    --------
-    >>> printable("a\x1b[31m\ufeffb\u202ec\n")
-    'a [31mbc '
-    """
-    text = str(value)
-    if text.isascii() and text.isprintable():
-        return text
-    spaces = {c for c in set(text) - set(keep) if unicodedata.category(c) in BLANKED or ord(c) & 0xFFFE == 0xFFFE}
-    removed = DIRECTION_MARKS + UNSEEN
-    return text.translate({**dict.fromkeys(map(ord, spaces), " "), **dict.fromkeys(map(ord, removed), "")})
-
-
-def pad_wide_characters(text: str) -> str:
-    """Return a text with as many characters as columns: a mark follows each wide letter, accents are composed."""
-    if text.isascii():
-        return text
-    text = unicodedata.normalize("NFC", text)
-    return "".join(c + WIDE_MARK if unicodedata.east_asian_width(c) in "WF" else c for c in text)
-
-
-def terminal_width(text: str) -> int:
-    """Return the number of columns of a terminal that a text takes."""
-    return len(pad_wide_characters(text))
-
-
-def true_minus(number: str) -> str:
-    """Return a printed number with a minus sign in place of a hyphen."""
-    return number.replace("-", "\N{MINUS SIGN}")
-
-
-def format_number(value: Any, digits: int = 4) -> str:
-    """Return a number with ``digits`` places after the point, in scientific notation only if necessary."""
-    if value is None or value != value:
-        return ""
-    if isinstance(value, int):
-        return true_minus(f"{value:,}")
-    size = abs(value)
-    if size != 0 and (size >= 1e6 or size < 10.0**-digits):
-        return true_minus(f"{value:.{max(digits - 1, 1)}e}")
-    return true_minus(f"{round(value, digits) + 0.0:.{digits}f}")
-
-
-MAX_P_PLACES = 12  # of a p-value that is close to the level
-
-
-def format_p(p: float, alpha: float = 0.05) -> str:
-    """Return a p-value with three places, as a bound if it is small.
-
-    A p-value that rounds to the level of the test, but differs from it, has as many places as show the difference.
-
-    Examples
-    --------
-    >>> format_p(0.0312), format_p(0.00012), format_p(0.05012), format_p(0.05), format_p(0.0005, alpha=0.0001)
-    ('.031', '<.001', '.0501', '.050', '.0005')
-    """
-    if p != p:
-        return ""
-    bound = min(0.001, alpha)
-    if p < bound:
-        return f"<{bound:.6f}".rstrip("0").replace("0.", ".", 1)
-    places = 3 if p >= 0.001 else -math.floor(math.log10(p))
-    while places < MAX_P_PLACES and p != alpha and f"{p:.{places}f}" == f"{alpha:.{places}f}":
-        places += 1
-    return f"{p:.{places}f}".removeprefix("0")
 
 
 PARTS = {

@@ -20,9 +20,9 @@ import pytest
 
 import dreval
 from dreval._parallel import open_progress
+from dreval._text import DIRECTION_MARKS, UNSEEN, printable
 from dreval.cli._main import main
 from dreval.errors import DrevalError, InputError, InputWarning
-from dreval.glossary import DIRECTION_MARKS, UNSEEN, printable
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 from dreval.records.notes import note

@@ -22,11 +22,11 @@ from typing import Any, NoReturn
 
 from dreval import __version__
 from dreval._check import did_you_mean, nearest_name
+from dreval._text import printable
 from dreval.cli._arguments import StoreOnce
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import Printer, with_option_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
-from dreval.glossary import printable
 from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
 COMMAND_WIDTH = 13  # of the longest command with its indentation, which argparse does not add

@@ -14,8 +14,8 @@ import pandas as pd
 
 from dreval._check import FloatArray, IntArray, describe, did_you_mean, nearest_name
 from dreval._check_arrays import EXACT_MAGNITUDE, MIN_POINTS, check_finite, check_magnitude, check_spread
+from dreval._text import printable
 from dreval.errors import InputError, InputWarning, UnknownName, warn
-from dreval.glossary import printable
 from dreval.inputs.directions import direction_notes
 from dreval.inputs.features import (
     MAX_NAMED_COLUMNS,

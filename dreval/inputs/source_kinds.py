@@ -17,8 +17,9 @@ from dreval._check import FloatArray as FloatArray
 from dreval._check import check_int, check_rows, describe, function_name, resolve_alias
 from dreval._check_arrays import check_finite, check_numeric, check_spread, check_unmasked
 from dreval._random import root_seed, stream_seed
+from dreval._text import printable
 from dreval.errors import DrevalError, InputError, MethodFailed, UndefinedMeasure, UserCode, collect_notes
-from dreval.glossary import METRICS, printable
+from dreval.glossary import METRICS
 from dreval.inputs.coordinates import returned_coordinates
 from dreval.inputs.data import Data
 from dreval.inputs.directions import ANGULAR

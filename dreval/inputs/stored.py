@@ -29,8 +29,8 @@ from dreval._check import IntArray, describe, did_you_mean
 from dreval._check_arrays import check_exact, check_unmasked
 from dreval._inside import check_opened
 from dreval._parallel import one_blas_thread
+from dreval._text import printable
 from dreval.errors import DrevalError, InputError, UnknownName, message_of
-from dreval.glossary import printable
 from dreval.inputs.features import as_csr, check_places, frame_numbers, is_sparse, memory_limit, row_blocks
 from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.sizes import check_zarr

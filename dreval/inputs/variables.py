@@ -26,8 +26,8 @@ from dreval._check_arrays import (
     strip_texts,
 )
 from dreval._inside import check_opened
+from dreval._text import printable
 from dreval.errors import THE_DATA, Hint, InputError, InputWarning, UnknownName, UserCode, warn
-from dreval.glossary import printable
 from dreval.inputs.features import frame_numbers, is_id_name, is_numeric, looks_like_ids, native
 from dreval.inputs.files import (
     UnpackedTable,

@@ -16,8 +16,8 @@ import numpy as np
 import pandas as pd
 
 from dreval._check import check_one_of
+from dreval._text import printable
 from dreval.errors import InputError, ProtocolError
-from dreval.glossary import printable
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.files import read_table
 from dreval.inputs.new_points import as_new_data

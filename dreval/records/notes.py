@@ -10,8 +10,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from dreval._text import printable, true_minus
 from dreval.errors import DrevalError
-from dreval.glossary import part_texts, printable, true_minus
+from dreval.glossary import part_texts
 from dreval.records.provenance import to_plain
 
 # The severity of a note.

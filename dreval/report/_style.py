@@ -17,8 +17,8 @@ from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from dreval._check import check_float, describe
+from dreval._text import printable
 from dreval.errors import InputError
-from dreval.glossary import printable
 from dreval.report.render.markup import math_symbols
 
 # Names of the colors of a page, in light and dark. Figures are drawn in the light ones; where a figure enters a page

@@ -10,7 +10,7 @@ from matplotlib import rc_context
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report._style import PIXELS_PER_INCH, css_variables, figure_style
 
 SVG = "http://www.w3.org/2000/svg"

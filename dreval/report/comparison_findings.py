@@ -11,6 +11,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval._text import p_text, probability, without_zero
 from dreval.comparison.tables import DECISION_ORDER, attainable_p
 from dreval.records.comparison import Comparison
 from dreval.records.frames import keys_by_full_name, notes_by_row, parameters_of
@@ -26,14 +27,7 @@ from dreval.report.comparison_view import (
     significant_pairs,
 )
 from dreval.report.findings import Answer, Clause, Finding, list_names
-from dreval.report.format import (
-    adjusted_by,
-    join_and,
-    number_word,
-    p_text,
-    probability,
-    without_zero,
-)
+from dreval.report.format import adjusted_by, join_and, number_word
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import NEIGHBORS_PARAMETER, collapsed_embeddings, read_results
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dreval.glossary import true_minus
+from dreval._text import true_minus
 
 TEXT_COLUMNS = 78
 TERMINAL_COLUMNS = 80  # columns of the widest table

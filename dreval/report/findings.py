@@ -13,17 +13,9 @@ from functools import cache, partial
 from importlib.resources import files
 from typing import Any, NamedTuple
 
+from dreval._text import p_text, percent, probability, significant, without_zero
 from dreval.records.notes import SentenceFormatter
-from dreval.report.format import (
-    count_noun,
-    join_and,
-    number_word,
-    p_text,
-    percent,
-    probability,
-    significant,
-    without_zero,
-)
+from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import NEIGHBORS_PARAMETER, PERSONS, Column, title_in_sentence
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from dreval._text import p_text
 from dreval.records.frames import of_method
 from dreval.records.tests import LEVEL
-from dreval.report.format import count_noun, join_and, p_text, test_name
+from dreval.report.format import count_noun, join_and, test_name
 from dreval.report.result_view import ResultView
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding

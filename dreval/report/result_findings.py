@@ -12,6 +12,7 @@ from dataclasses import replace
 from itertools import combinations, groupby
 from typing import Any
 
+from dreval._text import ROUNDING, decimals_for, format_fixed, p_text, percent, without_zero
 from dreval.report.best_sets import (
     MeasureRanking,
     borderlines,
@@ -26,7 +27,7 @@ from dreval.report.best_sets import (
 )
 from dreval.report.comparison_view import pair_test_count
 from dreval.report.findings import CAUTIONS, Answer, Finding, Number, list_names, phrases, quotes_percent
-from dreval.report.format import ROUNDING, decimals_for, format_fixed, join_and, p_text, percent, without_zero
+from dreval.report.format import join_and
 from dreval.report.result_view import NEIGHBORS_PARAMETER, WIDE_CHANCE_RANGE, Column, ResultView, parameter_text
 
 MAX_LISTED_GROUPS = 3  # best sets of one question; measures with further ones are counted

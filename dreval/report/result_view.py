@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from dreval._text import decimals_for, format_fixed, half_width, without_zero
 from dreval.comparison.compare import comparable, compare_pairs
 from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
@@ -26,7 +27,7 @@ from dreval.records.frames import independence_rows, notes_of_table, of_method, 
 from dreval.records.notes import Note
 from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES
-from dreval.report.format import count_noun, decimals_for, format_fixed, half_width, join_and, without_zero
+from dreval.report.format import count_noun, join_and
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 
 import dreval
+from dreval._text import without_zero
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.report.best_sets import borderlines, measure_rankings
@@ -19,7 +20,6 @@ from dreval.report.comparison_findings import comparison_answers
 from dreval.report.documents.pairs import BORDERLINE, difference_rows, mark_texts
 from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.figures.page import DIFFERENCE_PAD, DIFFERENCE_SIZE, DifferenceAxis
-from dreval.report.format import without_zero
 from dreval.report.render.markup import sentence
 from dreval.report.result_view import read_results
 

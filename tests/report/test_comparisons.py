@@ -15,6 +15,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.text import Text
 
 import dreval
+from dreval._text import probability
 from dreval.comparison.tables import letter_display
 from dreval.errors import InputError, UnknownName
 from dreval.report import _style
@@ -23,7 +24,6 @@ from dreval.report.comparison_findings import TEST, comparison_answers
 from dreval.report.documents.comparison import letter_text
 from dreval.report.figures._panels import ramp_between
 from dreval.report.figures.comparisons import shared_letters
-from dreval.report.format import probability
 from dreval.report.plot import kinds, plot_study
 
 X = np.random.default_rng(0).normal(size=(70, 4)) * [3, 2, 1, 1]

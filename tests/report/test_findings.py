@@ -11,13 +11,13 @@ from hypothesis import given, settings
 from report_cases import FULL, make_results, measure_row, ranked_results, result_views
 
 import dreval
+from dreval._text import format_fixed, percent, probability
 from dreval.comparison.compare import count_tests
 from dreval.errors import DrevalError
 from dreval.registry import MEASURES
 from dreval.report.documents.evaluation import printed_table
 from dreval.report.documents.paragraph import MAX_WORDS
 from dreval.report.findings import Number, phrases
-from dreval.report.format import format_fixed, percent, probability
 from dreval.report.render.markup import sentence
 from dreval.report.result_findings import cautions, missing_findings, standing, verdict
 from dreval.report.result_view import read_results, same_maps

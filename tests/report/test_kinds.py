@@ -18,6 +18,7 @@ from report_cases import HAND_FAILURE, make_results, measure_row, simulated_resu
 import dreval
 from dreval import registry
 from dreval._random import stream_seed
+from dreval._text import format_fixed, percent, probability
 from dreval.errors import InputError, UnknownName
 from dreval.geometry.blocks import neighbor_pass
 from dreval.geometry.ranks import coranking, coranking_cells, rank_edges
@@ -32,7 +33,6 @@ from dreval.report.figures._grid import MAX_FIGURE_INCHES
 from dreval.report.figures._kind import QUESTIONS
 from dreval.report.figures._panels import class_colors
 from dreval.report.figures.pairs import MATRIX_CELLS, PALEST_RATIO
-from dreval.report.format import format_fixed, percent, probability
 from dreval.report.plot import kinds, plot
 from dreval.report.result_view import read_results
 

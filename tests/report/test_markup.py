@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report.render.markup import latex_text, markdown_text, with_code_points
 
 any_text = st.text(max_size=80)

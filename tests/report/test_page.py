@@ -15,11 +15,12 @@ import pytest
 from report_cases import make_results, measure_row, row_of_test, simulated_results
 
 import dreval
+from dreval._text import without_zero
 from dreval.errors import InputError
 from dreval.registry import MEASURES
 from dreval.report.best_sets import normalized_score
 from dreval.report.documents.closing import _formula_and_reference
-from dreval.report.format import short_names, without_zero
+from dreval.report.format import short_names
 from dreval.report.render.html import html_sentence
 from dreval.report.render.page import _formula
 from dreval.report.result_findings import cautions, standing, verdict

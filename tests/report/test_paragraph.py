@@ -18,13 +18,12 @@ from pybtex.database import parse_string
 from report_cases import make_results, measure_row
 
 import dreval
+from dreval._text import format_p, p_text
 from dreval.errors import DrevalError
-from dreval.glossary import format_p
 from dreval.references import reference
 from dreval.report.documents.evaluation import answer_lines, answers_of_tests
 from dreval.report.documents.methods import MARKUPS, methods
 from dreval.report.documents.paragraph import MAX_METHODS_WORDS, MAX_WORDS, measure_paragraph
-from dreval.report.format import p_text
 from dreval.report.render.text import wrap
 from dreval.report.result_findings import verdict
 from dreval.report.result_view import read_results

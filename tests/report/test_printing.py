@@ -19,8 +19,9 @@ from hypothesis import strategies as st
 from report_cases import simulated_results
 
 import dreval
+from dreval._text import format_number, format_p, terminal_width
 from dreval.errors import InputError
-from dreval.glossary import TARGETS, format_number, format_p, terminal_width
+from dreval.glossary import TARGETS
 from dreval.report.document import Document, Table, record_document, same_digits, significance_stars
 from dreval.report.format import distinct_short_names
 from dreval.report.result_view import independent_unit, interval_assumptions

@@ -18,6 +18,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import dreval
+from dreval._text import significant
 from dreval.inference.permutation import clopper_pearson
 from dreval.records.base import Record
 from dreval.records.bound import GeneralizationBound
@@ -39,7 +40,6 @@ from dreval.report.documents import held_out as held
 from dreval.report.documents import out_of_sample, similarity, small, study, sweep, tests
 from dreval.report.documents.tests import noise_finding
 from dreval.report.findings import Finding, findings_text, phrases
-from dreval.report.format import significant
 from dreval.report.render.markup import sentence
 
 X = np.random.default_rng(0).normal(size=(40, 4)) * [4, 3, 1, 1]

@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 from report_cases import make_results, measure_row, result_views
 
 import dreval
+from dreval._text import decimals_for, format_fixed, half_width, percent, probability
 from dreval.registry import MEASURES
 from dreval.report.best_sets import reaches_chance
-from dreval.report.format import decimals_for, format_fixed, half_width, join_and, number_word, percent, probability
+from dreval.report.format import join_and, number_word
 from dreval.report.result_findings import standing
 from dreval.report.result_view import make_column, read_results
 

@@ -18,13 +18,14 @@ from report_cases import simulated_results
 
 import dreval
 from dreval._random import stream_seed
+from dreval._text import p_text
 from dreval.geometry.distances import nearest
 from dreval.report._style import one_axes
 from dreval.report.documents.tests import test_groups as groups_of_tests
 from dreval.report.figures._panels import class_colors
 from dreval.report.figures.nulls import Histogram, draw_panel
 from dreval.report.figures.page import MAP_SIZE, MAX_NAMED_POINTS, fit_points, map_svg, null_svg, point_data
-from dreval.report.format import decisive_p, p_text
+from dreval.report.format import decisive_p
 from dreval.report.result_view import read_results
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import dreval
+from dreval._text import format_p
 from dreval.errors import InputError, UnknownName
-from dreval.glossary import format_p
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
 
 ALPHA = 0.05

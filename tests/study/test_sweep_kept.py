@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 import dreval
+from dreval._text import format_p
 from dreval.errors import InputError
-from dreval.glossary import format_p
 from dreval.report.documents.sweep import sweep_findings
 
 X = np.random.default_rng(0).normal(size=(48, 4)) * [4, 3, 1, 1]

@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dreval._text import format_fixed, without_zero
 from dreval.records.class_distances import ClassDistances
 from dreval.records.misplaced import MisplacedPoints
 from dreval.report.document import MISSING_VALUE, Column, Document, Table
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, record_finding
-from dreval.report.format import format_fixed, without_zero
 from dreval.report.result_view import measure_phrase
 
 MAX_PRINTED_ROWS = 12  # pairs of classes, or points, of the short form

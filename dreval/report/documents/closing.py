@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from dreval.glossary import COLUMNS, TERMS, true_minus
+from dreval._text import true_minus
+from dreval.glossary import COLUMNS, TERMS
 from dreval.records.frames import groups_text
 from dreval.registry import MEASURES
 from dreval.report.document import Code, Details, Items, Paragraph, Part, Section, TermEntry, Terms

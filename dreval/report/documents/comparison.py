@@ -8,8 +8,8 @@ from typing import Any
 
 import pandas as pd
 
+from dreval._text import format_number, format_p, p_text, probability, without_zero
 from dreval.comparison.compare import TEST_NAMES
-from dreval.glossary import format_number, format_p
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, groups_text, keys_by_full_name, notes_by_row
@@ -41,7 +41,7 @@ from dreval.report.document import CODES, Answers, Cell, Document, Table, record
 from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY, short_topic
 from dreval.report.findings import findings_text
-from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and, p_text, probability, without_zero
+from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and
 from dreval.report.result_view import Column, evaluation_settings, independent_unit, measure_phrase, target_text
 
 SAME_POINTS_TEST = "paired tests at the same points"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from dreval._text import format_fixed, p_text, plain_numbers, probability, without_zero
 from dreval.errors import InputError
 from dreval.records.comparison import Comparison
 from dreval.records.frames import groups_text
@@ -69,18 +70,7 @@ from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.comparisons import critical_difference_text
 from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
-from dreval.report.format import (
-    MAX_NAME_BREADTH,
-    count_noun,
-    format_fixed,
-    join_and,
-    number_word,
-    p_text,
-    plain_numbers,
-    probability,
-    short_names,
-    without_zero,
-)
+from dreval.report.format import MAX_NAME_BREADTH, count_noun, join_and, number_word, short_names
 from dreval.report.plot import draw_comparison, plot_comparison
 from dreval.report.result_view import Column, MeasuredValue, ResultView, read_results
 

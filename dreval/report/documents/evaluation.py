@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from dreval._text import format_fixed, format_number, format_p, p_text, without_zero
 from dreval.comparison.compare import comparable
-from dreval.glossary import DIRECTIONS, format_number, format_p
+from dreval.glossary import DIRECTIONS
 from dreval.measures.core import GOALS
 from dreval.records.frames import groups_text, independence_rows, notes_of_table, parameters_of, parameters_text
 from dreval.records.results import Results, over_replicates
@@ -35,16 +36,7 @@ from dreval.report.documents.out_of_sample import new_points_findings, new_point
 from dreval.report.documents.tests import noise_text
 from dreval.report.documents.value_tables import ARROWS, FEW_NAME_LETTERS, MAX_EMBEDDINGS_ACROSS, best_mark_text
 from dreval.report.findings import Finding, findings_text
-from dreval.report.format import (
-    count_noun,
-    distinct_short_names,
-    format_fixed,
-    join_and,
-    number_word,
-    p_text,
-    test_name,
-    without_zero,
-)
+from dreval.report.format import count_noun, distinct_short_names, join_and, number_word, test_name
 from dreval.report.render.text import table_width
 from dreval.report.resamples import NULL_DATA_NAMES, scheme_text, smallest_p_text
 from dreval.report.result_findings import MAX_LISTED_CAUTIONS, REPEATED, other_settings, say_lower_once, verdict

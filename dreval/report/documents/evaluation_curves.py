@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
+from dreval._text import without_zero
 from dreval.inference.bands import better_ranges
 from dreval.records.results import Results
 from dreval.registry import MEASURES
@@ -14,7 +15,7 @@ from dreval.report.document import Grid, Panel, Paragraph, Part
 from dreval.report.figures._lines import ScaleCurve, scale_curves
 from dreval.report.figures.page import curve_svg, family_svg
 from dreval.report.findings import list_names
-from dreval.report.format import MAX_NAME_BREADTH, join_and, number_word, short_names, without_zero
+from dreval.report.format import MAX_NAME_BREADTH, join_and, number_word, short_names
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, ResultView, neighbors_of, title_in_sentence
 
 MAX_FAMILIES = 9  # measures at several k that have a chart

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from dreval._text import format_fixed, without_zero
 from dreval.errors import InputError
 from dreval.records.results import Results
 from dreval.report.document import Maps, Panel, Paragraph, Part
@@ -23,7 +24,7 @@ from dreval.report.figures.page import (
     point_shares,
 )
 from dreval.report.findings import list_names
-from dreval.report.format import count_noun, format_fixed, join_and, without_zero
+from dreval.report.format import count_noun, join_and
 from dreval.report.result_view import Column, ResultView
 
 MAX_TRUST_COUNTS = 5  # different numbers of points in a sentence

@@ -7,13 +7,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
 
+from dreval._text import format_fixed, without_zero
 from dreval.measures.core import GOALS
 from dreval.report.best_sets import question_columns
 from dreval.report.document import MAX_OPEN_ROWS, MISSING_VALUE, Cell, Details, Paragraph, Part, Table
 from dreval.report.document import Column as TableColumn
 from dreval.report.figures.page import bar_of
 from dreval.report.findings import list_names
-from dreval.report.format import format_fixed, join_and, number_word, without_zero
+from dreval.report.format import join_and, number_word
 from dreval.report.result_findings import missing_reason
 from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, TARGET_PARAMETER, Column, ResultView, parameter_text
 

@@ -9,8 +9,8 @@ from typing import Any
 
 import numpy as np
 
+from dreval._text import printable, true_minus
 from dreval.errors import DrevalWarning, InputError
-from dreval.glossary import printable, true_minus
 from dreval.records.frames import full_name, groups_text
 from dreval.records.results import Results
 from dreval.report._style import figure_style

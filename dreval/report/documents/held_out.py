@@ -8,9 +8,9 @@ from dataclasses import replace
 from itertools import starmap
 from typing import Any
 
+from dreval._text import decimals_for, format_fixed, format_p, without_zero
 from dreval.comparison.compare import comparable
 from dreval.comparison.ranking import ranking
-from dreval.glossary import format_p
 from dreval.records.frames import notes_of_table
 from dreval.records.held_out import ClusterTest, HeldOutFidelity, best_setting
 from dreval.records.results import Results
@@ -37,15 +37,7 @@ from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.held_out import draw_held_out
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import (
-    count_noun,
-    decimals_for,
-    format_fixed,
-    join_and,
-    setting_text,
-    value_text,
-    without_zero,
-)
+from dreval.report.format import count_noun, join_and, setting_text, value_text
 from dreval.report.result_view import make_column, measure_phrase, measure_text
 
 MEASURE = "held_out_fidelity"

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from dreval.glossary import format_p
+from dreval._text import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
 from dreval.records.frames import groups_text, independence_rows, of_method, parameters_of

@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from dreval._text import format_fixed, without_zero
 from dreval.records.bound import GeneralizationBound
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
@@ -16,7 +17,7 @@ from dreval.report.document import Document, PageFigure, Paragraph, Part, Sectio
 from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, format_fixed, join_and, without_zero
+from dreval.report.format import count_noun, join_and
 from dreval.report.result_view import make_column, measure_phrase
 
 if TYPE_CHECKING:

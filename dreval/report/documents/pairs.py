@@ -8,6 +8,7 @@ from typing import Any
 
 import pandas as pd
 
+from dreval._text import decimals_for, format_fixed, plain_numbers, probability, without_zero
 from dreval.records.comparison import Comparison
 from dreval.registry import MEASURES
 from dreval.report.comparison_findings import verdict_heading
@@ -36,18 +37,7 @@ from dreval.report.document import (
     Table,
 )
 from dreval.report.figures.page import nice_ticks
-from dreval.report.format import (
-    ADJUSTMENTS,
-    MAX_NAME_LETTERS,
-    count_noun,
-    decimals_for,
-    format_fixed,
-    join_and,
-    plain_numbers,
-    probability,
-    short_names,
-    without_zero,
-)
+from dreval.report.format import ADJUSTMENTS, MAX_NAME_LETTERS, count_noun, join_and, short_names
 from dreval.report.render.markup import isolate_name
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, parameter_text
 from dreval.report.result_view import Column as MeasureColumn

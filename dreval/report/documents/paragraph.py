@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from itertools import accumulate, combinations
 from typing import Any, NamedTuple
 
+from dreval._text import format_fixed, p_text, without_zero
 from dreval.comparison.ranks import critical_difference
 from dreval.comparison.tables import critical_level
 from dreval.inference.adjustment import ADJUSTMENTS, smallest_p
@@ -26,17 +27,7 @@ from dreval.report.documents.tests import noise_text
 from dreval.report.findings import CAUTIONS as CAUTION_KINDS
 from dreval.report.findings import IN_PARENTHESES, LOWER_IS_BETTER, Finding, capitalized, chance_phrase, phrases
 from dreval.report.format import ADJUSTMENTS as ADJUSTMENT_NAMES
-from dreval.report.format import (
-    count_noun,
-    distinct_short_names,
-    format_fixed,
-    join_and,
-    number_word,
-    p_text,
-    shorten_middle,
-    test_name,
-    without_zero,
-)
+from dreval.report.format import count_noun, distinct_short_names, join_and, number_word, shorten_middle, test_name
 from dreval.report.render.markup import isolate_name
 from dreval.report.resamples import scheme_text, smallest_p_text
 from dreval.report.result_findings import REPEATED, missing_findings, short_number, verdict

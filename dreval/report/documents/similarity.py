@@ -9,8 +9,8 @@ from typing import Any
 
 import pandas as pd
 
+from dreval._text import format_number, format_p, significant
 from dreval.geometry.similarity import LOWER_IS_BETTER
-from dreval.glossary import format_number, format_p
 from dreval.records.similarity import RepresentationSimilarity
 from dreval.registry import ANALYSES
 from dreval.report._style import figure_style
@@ -35,7 +35,7 @@ from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.similarity import draw_similarity
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import count_noun, join_and, significant, text_breadth
+from dreval.report.format import count_noun, join_and, text_breadth
 from dreval.report.result_view import title_in_sentence
 
 MEASURE_TITLES = {

@@ -9,12 +9,13 @@ import numpy as np
 import pandas as pd
 
 from dreval._docs import value_range
+from dreval._text import format_fixed, format_number, format_p, percent, significant, true_minus, without_zero
 from dreval.comparison.gate import NEW, OLD, ORDER, UNDECIDED, WORSE, Gate
 from dreval.datasets._dataset import Dataset
 from dreval.evaluation.evaluation import Evaluation
 from dreval.evaluation.provenance import graph_entry
 from dreval.geometry.kernels import KernelMap
-from dreval.glossary import DIRECTIONS, format_number, format_p, part_texts, true_minus
+from dreval.glossary import DIRECTIONS, part_texts
 from dreval.measures.replicates import groups_parameter
 from dreval.protocol.protocol import ProtocolStatus
 from dreval.records.estimates import (
@@ -36,7 +37,7 @@ from dreval.registry import ANALYSES, MEASURES, METHODS
 from dreval.report.best_sets import POOR, normalized_score
 from dreval.report.document import Document, Paragraph, Part, Table, record_document
 from dreval.report.findings import Finding, findings_text, list_names, record_finding
-from dreval.report.format import count_noun, format_fixed, join_and, percent, significant, without_zero
+from dreval.report.format import count_noun, join_and
 from dreval.report.result_view import (
     evaluation_settings,
     make_column,

@@ -11,6 +11,7 @@ from typing import Any
 import pandas as pd
 
 from dreval._check import DEFAULT_ANCHORS, MAX_POINTS_WITHOUT_ANCHORS
+from dreval._text import format_fixed, half_width
 from dreval.comparison.compare import compare
 from dreval.errors import DrevalError, InputError
 from dreval.records.comparison import Comparison
@@ -44,7 +45,7 @@ from dreval.report.documents.paragraph import measure_paragraph
 from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.findings import Finding, record_finding
-from dreval.report.format import MAX_NAME_BREADTH, count_noun, format_fixed, half_width, number_word, short_names
+from dreval.report.format import MAX_NAME_BREADTH, count_noun, number_word, short_names
 from dreval.report.plot import draw_comparison
 from dreval.report.result_view import Column, make_column, metric_text, parameter_text, without_parameter
 from dreval.storage.study_file import STATES, StudyFile, is_study, read_study_table

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from dreval.glossary import format_number, format_p
+from dreval._text import decimals_for, format_fixed, format_number, format_p, without_zero
 from dreval.records.notes import Note
 from dreval.records.sweep import Sweep
 from dreval.registry import MEASURES
@@ -34,16 +34,7 @@ from dreval.report.documents.small import record_summary
 from dreval.report.figure_folder import FigureFolder
 from dreval.report.figures.curves import draw_sweep
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import (
-    count_noun,
-    decimals_for,
-    format_fixed,
-    join_and,
-    number_word,
-    setting_text,
-    value_text,
-    without_zero,
-)
+from dreval.report.format import count_noun, join_and, number_word, setting_text, value_text
 from dreval.report.result_view import make_column, measure_text
 
 # Sweeps: the settings that are not significantly worse than the best, in sentences, then their values.

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dreval.glossary import format_number, format_p, true_minus
+from dreval._text import format_fixed, format_number, format_p, p_text, probability, true_minus, without_zero
 from dreval.records.results import Results
 from dreval.records.tests import (
     LEVEL,
@@ -25,17 +25,7 @@ from dreval.registry import MEASURES, TESTS
 from dreval.report.document import MISSING_VALUE, Cell, Column, Document, Table, same_digits
 from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, findings_text, record_finding
-from dreval.report.format import (
-    ADJUSTMENTS,
-    count_noun,
-    format_fixed,
-    join_and,
-    p_text,
-    probability,
-    setting_text,
-    test_name,
-    without_zero,
-)
+from dreval.report.format import ADJUSTMENTS, count_noun, join_and, setting_text, test_name
 from dreval.report.render.markup import isolate_name, sentence
 from dreval.report.resamples import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, limit_text, smallest_p_text
 from dreval.report.result_view import ResultView

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from dreval._check import check_names, check_one_of
+from dreval._text import without_zero
 from dreval.comparison.families import names_hint
 from dreval.errors import InputError
 from dreval.records.frames import parameters_of
@@ -16,7 +17,7 @@ from dreval.report.comparison_view import is_paired
 from dreval.report.document import Cell, Table, record_document
 from dreval.report.document import Column as TableColumn
 from dreval.report.findings import MAX_LISTED_NAMES
-from dreval.report.format import distinct_short_names, join_and, number_word, without_zero
+from dreval.report.format import distinct_short_names, join_and, number_word
 from dreval.report.render.html import html_tables
 from dreval.report.render.latex import latex
 from dreval.report.render.markdown import markdown_table

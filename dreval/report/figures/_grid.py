@@ -13,7 +13,7 @@ from matplotlib.colors import to_rgba
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report._style import LIGHT, math_text, new_figure, single_panel_error
 from dreval.report.format import short_name, short_names, text_breadth
 

@@ -15,6 +15,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray
+from dreval._text import format_fixed
 from dreval.glossary import DIRECTIONS
 from dreval.inference.bands import better_ranges
 from dreval.records.results import Results
@@ -28,7 +29,7 @@ from dreval.report.figures._grid import (
     figure_names,
     head_lines,
 )
-from dreval.report.format import count_noun, format_fixed, join_and, short_names
+from dreval.report.format import count_noun, join_and, short_names
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, ResultView
 
 LINES_WIDTH_INCHES = 4.8

@@ -11,10 +11,10 @@ from matplotlib.colors import to_rgb
 from matplotlib.ticker import MaxNLocator
 
 from dreval._check import FloatArray
+from dreval._text import plain_numbers
 from dreval.records.points import Shepard
 from dreval.report._style import LIGHT, PLAIN_COLOR
 from dreval.report.figures._grid import SOFT_TEXT
-from dreval.report.format import plain_numbers
 from dreval.report.result_view import ResultView
 
 MIN_OPACITY = 0.10  # opacity of the emptiest cell that is drawn at all

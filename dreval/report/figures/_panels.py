@@ -16,8 +16,8 @@ from matplotlib.patches import PathPatch
 from matplotlib.path import Path
 
 from dreval._check import FloatArray, IntArray, check_one_of, describe
+from dreval._text import decimals_for, format_fixed, printable
 from dreval.errors import InputError
-from dreval.glossary import printable
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name
 from dreval.registry import MEASURES
@@ -29,7 +29,6 @@ from dreval.report._style import (
 )
 from dreval.report.comparison_view import column_of, setting_suffix
 from dreval.report.figures._grid import Bar
-from dreval.report.format import decimals_for, format_fixed
 from dreval.report.result_view import Column, ResultView, parameter_text, read_results
 
 MAP_CELLS = 30  # cells a side of a map

@@ -14,6 +14,7 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import MaxNLocator
 
+from dreval._text import probability
 from dreval.comparison.ranks import critical_difference
 from dreval.comparison.tables import critical_level, single_letters
 from dreval.errors import InputError
@@ -35,7 +36,7 @@ from dreval.report.figures._grid import (
 )
 from dreval.report.figures._kind import figure
 from dreval.report.figures._panels import check_pair, main_measures, title_of
-from dreval.report.format import adjusted_by, count_noun, probability, text_breadth
+from dreval.report.format import adjusted_by, count_noun, text_breadth
 from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, read_results
 
 RANK_AXIS_INCHES = 3.2  # inches of the axis of ranks

@@ -15,8 +15,8 @@ from matplotlib.ticker import FuncFormatter, LogLocator, MaxNLocator, NullFormat
 
 from dreval._check import FloatArray, check_int, check_one_of
 from dreval._random import stream, stream_seed
+from dreval._text import decimals_for, format_fixed, format_number
 from dreval.errors import InputError
-from dreval.glossary import format_number
 from dreval.records.estimates import IntrinsicDimension, ParallelAnalysis, PerplexityCurve
 from dreval.records.results import Results
 from dreval.records.sweep import Sweep
@@ -33,7 +33,7 @@ from dreval.report.figures._lines import (
     scale_curves,
 )
 from dreval.report.figures._panels import scale_of_maps, title_with_unit
-from dreval.report.format import decimals_for, format_fixed, setting_text, value_text
+from dreval.report.format import setting_text, value_text
 from dreval.report.result_view import ResultView, measure_text
 from dreval.significance._curves import kappa_curve
 

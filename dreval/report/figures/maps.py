@@ -14,10 +14,10 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FuncFormatter, NullLocator
 
 from dreval._check import FloatArray, auto_neighbors, check_int, check_rows
+from dreval._text import format_fixed, printable
 from dreval.errors import InputError
 from dreval.geometry.procrustes import broken_edges, local_stretch
 from dreval.geometry.view import Reads, make_views
-from dreval.glossary import printable
 from dreval.inputs.features import densify, is_sparse
 from dreval.measures.classes import centroid_triplets
 from dreval.records.comparison import Comparison
@@ -61,7 +61,7 @@ from dreval.report.figures._panels import (
     scale_of_numbers,
     title_of,
 )
-from dreval.report.format import count_noun, format_fixed, short_name
+from dreval.report.format import count_noun, short_name
 from dreval.report.result_view import Column, ResultView
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.

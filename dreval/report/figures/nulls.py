@@ -12,15 +12,15 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import FixedFormatter, FixedLocator, MaxNLocator
 
 from dreval._check import FloatArray, check_one_of
+from dreval._text import p_text, plain_numbers, true_minus
 from dreval.errors import InputError
-from dreval.glossary import true_minus
 from dreval.records.results import Results
 from dreval.records.tests import HypothesisTest
 from dreval.registry import TESTS
 from dreval.report._style import LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import PanelGrid, Reading, figure_names, name_panel
 from dreval.report.figures._kind import figure
-from dreval.report.format import adjusted_by, decisive_p, p_text, plain_numbers, short_name, test_name
+from dreval.report.format import adjusted_by, decisive_p, short_name, test_name
 from dreval.report.resamples import NULL_DATA_NAMES, resample_noun
 from dreval.report.result_view import ResultView
 

@@ -15,8 +15,8 @@ import numpy as np
 import numpy.typing as npt
 
 from dreval._check import FloatArray, IntArray
+from dreval._text import format_fixed, plain_numbers, printable, without_zero
 from dreval.geometry.distances import nearest
-from dreval.glossary import printable
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.points import Shepard
 from dreval.records.results import MOST_LISTED, Results
@@ -25,7 +25,7 @@ from dreval.report.best_sets import normalized_score
 from dreval.report.document import Bar
 from dreval.report.figures._lines import ScaleCurve
 from dreval.report.figures._panels import UNLABELED, Classes, place_points
-from dreval.report.format import format_fixed, plain_numbers, short_names, text_breadth, without_zero
+from dreval.report.format import short_names, text_breadth
 from dreval.report.result_view import Column, ResultView
 
 THUMB_SIZE = (880, 640)  # units of the coordinates in a thumbnail

@@ -11,6 +11,7 @@ from matplotlib.ticker import FixedFormatter, FixedLocator
 
 from dreval._check import FloatArray, IntArray, check_int
 from dreval._random import stream
+from dreval._text import percent
 from dreval.errors import InputError
 from dreval.geometry.geodesics import with_geodesics
 from dreval.geometry.ranks import coranking_cells, rank_edges
@@ -20,7 +21,6 @@ from dreval.report._style import LIGHT
 from dreval.report.figures._grid import SOFT_TEXT, Bar, PanelGrid, Reading, figure_names, head_lines
 from dreval.report.figures._kind import figure
 from dreval.report.figures._pairs import draw_shepard_panel, rank_correlation_text, shade_image, shepard_text
-from dreval.report.format import percent
 from dreval.report.result_view import ResultView
 
 MATRIX_CELLS = 40  # cells a side

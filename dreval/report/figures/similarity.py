@@ -11,11 +11,12 @@ from matplotlib.figure import Figure
 from matplotlib.patches import Rectangle
 from matplotlib.ticker import FuncFormatter, MaxNLocator
 
+from dreval._text import decimals_for, format_fixed, without_zero
 from dreval.geometry.similarity import common_per_item
 from dreval.records.similarity import RepresentationSimilarity
 from dreval.report._style import CLASS_COLORS, LIGHT, SCALE_LIGHT, draw_for_reader, one_axes
 from dreval.report.figures._grid import FOOT_LETTER_INCHES, LETTER_INCHES, figure_names
-from dreval.report.format import count_noun, decimals_for, format_fixed, text_breadth, without_zero
+from dreval.report.format import count_noun, text_breadth
 
 TITLES = {
     "overlap": "Common neighbors, share of {k}",

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from itertools import zip_longest
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report.document import (
     MISSING_VALUE,
     Answers,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report.document import (
     Answers,
     Cell,

@@ -9,7 +9,7 @@ from functools import cache
 from itertools import chain, groupby
 from typing import Any
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.registry import MEASURES
 
 ISOLATED_NAME = re.compile("\u2068(.*?)\u2069")  # a name of the user within a sentence, between marks of its direction

@@ -13,7 +13,7 @@ from latex2mathml import exceptions
 from latex2mathml.converter import convert
 from markupsafe import Markup
 
-from dreval.glossary import printable
+from dreval._text import printable
 from dreval.report._style import (
     CLASS_COLORS,
     DARK,

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import zip_longest
 
-from dreval.glossary import WIDE_MARK, pad_wide_characters, printable, terminal_width
+from dreval._text import WIDE_MARK, pad_wide_characters, printable, terminal_width
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
