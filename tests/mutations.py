@@ -263,7 +263,7 @@ MUTANTS = [
         "measures/test_distance_order_correlation.py::test_values_without_random_numbers",
     ),
     # Geometry
-    Mutant("geometry/ranks.py", "n * k * (2 * n - 3 * k - 1) / 2 if", "n * k * (2 * n - 3 * k + 1) / 2 if", RANKS),
+    Mutant("measures/ranks.py", "n * k * (2 * n - 3 * k - 1) / 2 if", "n * k * (2 * n - 3 * k + 1) / 2 if", RANKS),
     Mutant(
         "geometry/ranks.py",
         "np.minimum(n_missing, n_same_at_edge)",

@@ -232,7 +232,7 @@ def _positions(view: View) -> npt.NDArray[np.int64]:
     return positions
 
 
-# Shared parts of the rank measures: penalties, worst cases, chance levels, and bounds over ties.
+# Shared parts of the rank measures: worst cases, and bounds over ties.
 
 FAR = 1e300  # distance of a point that is left out, above every distance
 
@@ -337,46 +337,6 @@ def _bounds(
     size = block_rows(len(points))
     run_blocks(run_block, [slice(start, start + size) for start in range(0, len(rows), size)], n_jobs)
     return bounds[:, 0], bounds[:, 1]
-
-
-def worst_penalty(n: int, k: int) -> float:
-    """Return Venna's largest sum of rank penalties: n k (2n - 3k - 1)/2 for k < n/2, else n (n-k)(n-k-1)/2."""
-    return n * k * (2 * n - 3 * k - 1) / 2 if k < n / 2 else n * (n - k) * (n - k - 1) / 2
-
-
-def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
-    """Return contributions 1 - penalty_i n / G with mean 1 - (sum of penalties) / G; 1 if G, the largest sum, is 0."""
-    worst = worst_penalty(n, k)
-    return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
-
-
-def rank_measure(total: IntArray, n: int, k: int) -> FloatArray:
-    """Return the measure 1 - total / G of some sums of penalties over all n rows; 1 if G, the largest sum, is 0."""
-    worst = worst_penalty(n, k)
-    return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
-
-
-def tied_shares(
-    penalty: FloatArray, rows: IntArray, extremes: FloatArray, n: int, k: int
-) -> tuple[FloatArray, FloatArray]:
-    """Return worst and best contributions: rows with ties have extreme penalties (worst, best)."""
-    worst, best = penalty.copy(), penalty.copy()
-    worst[rows], best[rows] = extremes.T
-    return rank_share(worst, n, k), rank_share(best, n, k)
-
-
-def missed_ranks(ranks: npt.NDArray[np.int32], k: int) -> FloatArray:
-    """Return the penalty of each row: the sum over the first k listed neighbors of (rank - k)+."""
-    return np.maximum(ranks[:, :k].astype(np.int64) - k, 0).sum(axis=1).astype(np.float64)
-
-
-def chance_rank_measure(n: int, k: int) -> float:
-    """Return the chance level of trustworthiness and continuity: 1 minus the expected over the worst penalty.
-
-    The rank of a random neighbor is uniform on 1..n-1, so the expected penalty of a row is k (n-1-k)(n-k) / (2 (n-1)).
-    """
-    worst = worst_penalty(n, k)
-    return 1.0 if worst == 0 else 1.0 - n * k * (n - 1 - k) * (n - k) / (2 * (n - 1)) / worst
 
 
 class Extremes(NamedTuple):

@@ -13,16 +13,11 @@ from dreval._check import DEFAULT_NEIGHBORS
 from dreval.geometry.blocks import View
 from dreval.geometry.pairs import Estimate, Pairs, estimate, largest_distance_note
 from dreval.geometry.ranks import (
-    chance_rank_measure,
     common_without,
-    missed_ranks,
     nearest_rank_limits,
     nearest_rank_share,
     penalty_without,
-    rank_measure,
-    rank_share,
     tie_bounds,
-    tied_shares,
 )
 from dreval.measures.classes import members
 from dreval.measures.core import FloatArray, measure
@@ -64,6 +59,32 @@ def neighbors_and_ranks(view: View, error: Error) -> tuple[Lists, Lists]:
 
 # Trustworthiness and continuity: the sum of (rank - k)+ over the false or the missing neighbors.
 
+
+def worst_penalty(n: int, k: int) -> float:
+    """Return Venna's largest sum of rank penalties: n k (2n - 3k - 1)/2 for k < n/2, else n (n-k)(n-k-1)/2."""
+    return n * k * (2 * n - 3 * k - 1) / 2 if k < n / 2 else n * (n - k) * (n - k - 1) / 2
+
+
+def rank_share(penalty: FloatArray, n: int, k: int) -> FloatArray:
+    """Return contributions 1 - penalty_i n / G with mean 1 - (sum of penalties) / G; 1 if G, the largest sum, is 0."""
+    worst = worst_penalty(n, k)
+    return np.ones(len(penalty)) if worst == 0 else 1.0 - penalty * (n / worst)
+
+
+def missed_ranks(ranks: npt.NDArray[np.int32], k: int) -> FloatArray:
+    """Return the penalty of each row: the sum over the first k listed neighbors of (rank - k)+."""
+    return np.maximum(ranks[:, :k].astype(np.int64) - k, 0).sum(axis=1).astype(np.float64)
+
+
+def chance_rank_measure(n: int, k: int) -> float:
+    """Return the chance level of trustworthiness and continuity: 1 minus the expected over the worst penalty.
+
+    The rank of a random neighbor is uniform on 1..n-1, so the expected penalty of a row is k (n-1-k)(n-k) / (2 (n-1)).
+    """
+    worst = worst_penalty(n, k)
+    return 1.0 if worst == 0 else 1.0 - n * k * (n - 1 - k) * (n - k) / (2 * (n - 1)) / worst
+
+
 RANK_PENALTY: dict[str, Any] = {
     **RANKS,
     "direction": "higher",
@@ -82,9 +103,12 @@ def _penalty_share(view: View, k: int, error: Error) -> FloatArray:
 
 
 def _penalty_share_ties(view: View, n_neighbors: int, *, error: Error) -> tuple[FloatArray, FloatArray]:
+    """Return the worst and the best contributions of the rows over all ways of breaking ties."""
     extremes = tie_bounds(view, n_neighbors)
-    of_error = extremes.false if error == "false" else extremes.missing
-    return tied_shares(_penalties(view, n_neighbors, error), extremes.rows, of_error, view.n, n_neighbors)
+    worst = _penalties(view, n_neighbors, error)
+    best = worst.copy()
+    worst[extremes.rows], best[extremes.rows] = (extremes.false if error == "false" else extremes.missing).T
+    return rank_share(worst, view.n, n_neighbors), rank_share(best, view.n, n_neighbors)
 
 
 def _penalty_share_in_lists(view: View, n_neighbors: int) -> tuple[FloatArray, FloatArray]:
@@ -104,7 +128,12 @@ def _penalty_share_in_lists(view: View, n_neighbors: int) -> tuple[FloatArray, F
 
 
 def _penalty_share_without(view: View, n_neighbors: int, *, error: Error) -> FloatArray:
-    return rank_measure(penalty_without(view, n_neighbors, swapped=error == "missing"), view.n - 1, n_neighbors)
+    """Return the measure without each point, 1 - (sum of penalties) / G of the n - 1 others."""
+    total, worst = (
+        penalty_without(view, n_neighbors, swapped=error == "missing"),
+        worst_penalty(view.n - 1, n_neighbors),
+    )
+    return np.ones(len(total)) if worst == 0 else np.asarray(1.0 - total / worst)
 
 
 @measure(

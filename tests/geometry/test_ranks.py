@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from numpy.testing import assert_allclose, assert_array_equal
 from validation.oracles import twins
 
-from dreval.geometry.ranks import chance_rank_measure, missed_ranks, rank_share, worst_penalty
+from dreval.measures.ranks import chance_rank_measure, missed_ranks, rank_share, worst_penalty
 
 N_AND_K = st.integers(4, 60).flatmap(lambda n: st.tuples(st.just(n), st.integers(1, n - 1)))
 

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.geometry.blocks import neighbor_pass
-from dreval.geometry.ranks import chance_rank_measure
 from dreval.measures.core import chance_value
+from dreval.measures.ranks import chance_rank_measure
 from dreval.registry import MEASURES
 
 RANKS = ["trustworthiness", "continuity", "neighborhood_overlap", "jaccard", "mrre_false", "mrre_missing"]
