@@ -1,4 +1,4 @@
-"""The tables beside the values of a result: their columns and types, the same with and without rows."""
+"""The tables of a result next to that of its values: their columns and types, the same with and without rows."""
 
 from __future__ import annotations
 
