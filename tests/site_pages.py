@@ -70,7 +70,8 @@ def main() -> int:
         [fault for part in parts for fault in part[0]],
         {name: ms for part in parts for name, ms in part[1].items()},
     )
-    print("\n".join(sorted(faults)))
+    for fault in sorted(faults):
+        print(fault)
     slowest = sorted(times, key=times.__getitem__, reverse=True)[:SLOWEST]
     print(f"{len(times)} pages, {len(faults)} faults, {perf_counter() - start:.0f} s; the slowest to load:")
     for name in slowest:

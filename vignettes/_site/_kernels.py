@@ -114,8 +114,10 @@ def _run_kernel(connection_file: str, folder: str) -> None:
     os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
     os.dup2(2, 1)
     parent = f"--IPKernelApp.parent_handle={os.getppid()}"  # with it, the kernel ends
-    IPKernelApp.launch_instance(argv=["-f", connection_file, "--HistoryManager.hist_file=:memory:", parent])
-    os._exit(0)
+    try:
+        IPKernelApp.launch_instance(argv=["-f", connection_file, "--HistoryManager.hist_file=:memory:", parent])
+    finally:
+        os._exit(0)  # never back into the loop of the template
 
 
 def manager_of(template: Template) -> type[AsyncKernelManager]:
