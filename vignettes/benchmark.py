@@ -20,7 +20,8 @@ The rules were fixed before the first run:
 All columns but those of seconds are the same in every run with the same versions on the same machine. Numbers have six
 digits. Seconds are those of the processor, in one thread: ``seconds_method`` of one embedding, ``seconds_measures`` of
 its measures (the mean over the methods of the data set, which share a pass), ``seconds_held_out`` of all runs and
-measures of ``held_out_fidelity``, without the embeddings that a journal had.
+measures of ``held_out_fidelity``, without the embeddings that a journal had. Those of the measures of the first data
+set include loading the compiled loops.
 """
 
 from __future__ import annotations
@@ -99,7 +100,7 @@ def sample(name: str) -> Sample:
     if name == "swiss_roll":
         return _simulated("swiss_roll", 0.25, "a rolled rectangle in space, with noise")
     if name == "sphere":
-        return _simulated("sphere", 0.05, "a closed surface, which no map shows without a cut, with noise")
+        return _simulated("sphere", 0.05, "a closed surface in space, with noise")
     if name == "clusters":
         return _simulated("s1", 1.0, "three normal clusters in ten dimensions")
     X = np.random.default_rng(SEED).standard_normal((N, 10))
