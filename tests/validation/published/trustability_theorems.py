@@ -251,7 +251,7 @@ def tables(options: argparse.Namespace) -> Tables:
         "Theorem 5: largest S, means over draws": fifth.groupby("algorithm", sort=False)
         .mean(numeric_only=True)
         .drop(columns=["draw", *size]),
-        "Figure 11: |correlation| of LSDR, medians over draws, by k": spirals.groupby("k")
+        "Figure 11: |correlation| of LSDR, medians over draws, by noise": spirals.groupby("noise")
         .median()
         .drop(columns="draw"),
     }
