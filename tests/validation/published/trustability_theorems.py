@@ -184,7 +184,7 @@ def theorem_4(results: pd.DataFrame) -> list[list[Any]]:
         claim(
             "Theorem 4",
             "the least loss is the same" if CASES[case] else "(control) each condition is needed",
-            f"{case}: change at most {row['max']:.1e}" if CASES[case] else f"{case}: change at least {row['min']:.3f}",
+            f"{case}: change at most {row['max']:.1e}" if CASES[case] else f"{case}: change at least {row['min']:.1e}",
             bool(row["max"] < UNCHANGED if CASES[case] else row["min"] > UNCHANGED),
         )
         for case, row in largest.iterrows()
