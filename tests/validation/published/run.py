@@ -104,7 +104,7 @@ def summary(folder: Path, results: list[PieceResult], small: bool) -> str:
         counts = pd.DataFrame(
             {PIECES[name]: frame["reproduces"].value_counts() for name, frame in frames.items()}, dtype="Int64"
         ).T.fillna(0)
-        count_table = counts.assign(seconds=seconds).rename_axis("of")
+        count_table = counts.assign(**{"processor seconds": seconds}).rename_axis("of")
         parts += [as_markdown(count_table), as_markdown(table)]
     for piece in results:
         if piece.status == LEFT_OUT:
