@@ -32,8 +32,8 @@ authors ran them, IKD is the best in 5 of 48 cells with .4 and in 3 with theirs,
 neighbors it is the best in 26 of 48 cells (of the accuracies stored in the authors' repository in 31): on all four data
 sets in 2 coordinates, and on digits in all but four cells of 5 and 10 coordinates, where Isomap is, nearly as the paper
 says; in 10 coordinates PCA or kernel PCA is better on the other three. Laplacian eigenmaps with 10 neighbors are better
-than it in most cells. Seconds, by neighbors and Isomap: digits .8, .7; COIL-20 1.9, 8; Fashion-MNIST 3.1, 2.0. By a
-threshold the graph is dense: digits 1.2, Fashion-MNIST 7.
+than it in most cells. Seconds, by neighbors and Isomap: digits 1.0, .6; COIL-20 2.4, 8; Fashion-MNIST 3.0, 2.1. By a
+threshold the graph is dense: digits 1.3, Fashion-MNIST 7.
 
 With the four kernels, on the first 1500 rows of Fashion-MNIST: the cosine kernel has .708 and .750 in 5 and 10
 coordinates (10 neighbors), where IKD by neighbors has .686 and .719. IKD is above the best kernel PCA in 2 of 12 cells,
