@@ -15,7 +15,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping
 from importlib.metadata import version
 from pathlib import Path
-from time import perf_counter, process_time
+from time import process_time
 from typing import Any
 
 import numpy as np
@@ -26,7 +26,7 @@ from dreval.storage.store import Store, key_hash
 VERSIONS = ("dreval", "numpy", "scipy", "scikit-learn")
 COMPARISON = "Beside the paper"
 COLUMNS = ["of", "reproduces", "paper", "ours", "difference", "tolerance", "note"]
-TOOK = "seconds to find"  # the key of the seconds of a cell in the journal
+TOOK = "seconds to find"  # the key of the processor seconds of a cell in the journal
 LEFT_OUT = 3  # exit status: real data are absent, all other tables were made
 Tables = dict[str, pd.DataFrame]
 
@@ -76,8 +76,8 @@ def collect(
 ) -> pd.DataFrame:
     """Return one row per cell: its arguments and the values of ``compute(**arguments)``, or those of the journal.
 
-    Cells without their real data are left out, and counted in ``options.left_out``. The seconds that the other cells
-    took when they were computed are added to ``options.seconds``.
+    Cells without their real data are left out, and counted in ``options.left_out``. The processor seconds that the
+    other cells took when they were computed are added to ``options.seconds``.
     """
     rows = []
     with Store(options.store or ":memory:") as journal:
@@ -88,10 +88,10 @@ def collect(
             if cell is None and options.found:
                 continue
             if cell is None:
-                start = perf_counter()
+                start = process_time()
                 try:
                     values = compute(**arguments)
-                    journal.put(run, key, {**values, TOOK: perf_counter() - start})
+                    journal.put(run, key, {**values, TOOK: process_time() - start})
                 except Missing as missing:
                     options.left_out[str(missing)] = options.left_out.get(str(missing), 0) + 1
                     continue
@@ -176,7 +176,7 @@ def versions_text() -> str:
 def write(folder: Path, name: str, frames: Tables, left_out: Mapping[str, int], seconds: float) -> None:
     """Write ``name.md`` with all tables, and ``name.csv`` with the comparison and the seconds."""
     folder.mkdir(parents=True, exist_ok=True)
-    header = [f"{versions_text()}; found in {seconds:.0f} s.\n"]
+    header = [f"{versions_text()}; {seconds:.0f} processor seconds.\n"]
     header += [f"Left out, for its data are not here: {data} ({count} cells).\n" for data, count in left_out.items()]
     parts = [f"**{title}**\n\n{as_markdown(frame)}" for title, frame in frames.items() if len(frame)]
     (folder / f"{name}.md").write_text("\n".join([*header, *parts]), "utf-8")

@@ -13,7 +13,7 @@ import pandas as pd
 import pytest
 from inverse_kernel_images import rows_of
 from inverse_kernel_kernels import SHAPES, alike, kernels_of, rows_against_gplvm, table_cells
-from inverse_kernel_labels import above_kernel_pca, beside_latent, best_of_kernels, length, shares
+from inverse_kernel_labels import REDUCED, above_kernel_pca, beside_latent, best_of_kernels, length, points, shares
 from inverse_kernel_maps import authors_threshold
 
 import dreval
@@ -138,6 +138,21 @@ def test_cosine_kernel_pca_is_above_ikd_on_fashion_images(shared_data):
     assert length(X) == pytest.approx(np.sqrt((X**2).sum() / 1500))
     assert [float(accuracy["KPCA", d]) for d in (5, 10)] == pytest.approx([0.708, 0.750], abs=0.01)
     assert [float(accuracy["IKD", d]) for d in (5, 10)] == pytest.approx([0.686, 0.719], abs=0.01)
+
+
+def test_reduced_images_are_means_of_four_by_four_pixels(monkeypatch):
+    """A pixel of the reduced image is the mean of its block of rows and columns, not of 16 pixels in a row."""
+    blocks = np.arange(2 * 32 * 32, dtype=float).reshape(2, 32, 32)
+    within = np.arange(16).reshape(4, 4) - 7.5
+    images = np.kron(blocks, np.ones((1, 4, 4))) + np.tile(within, (32, 32))
+    monkeypatch.setattr("inverse_kernel_labels.real", lambda _: {"X": images.reshape(2, -1), "y": [0, 1]})
+    points.cache_clear()
+
+    X, y = points(REDUCED, None, None)
+
+    points.cache_clear()
+    np.testing.assert_allclose(X, blocks.reshape(2, -1))
+    assert y.tolist() == [0, 1]
 
 
 def test_threshold_of_the_authors():

@@ -93,6 +93,17 @@ def test_the_driver_writes_tables_and_names_missing_data(tmp_path, monkeypatch, 
     assert "reduction_mappings: made" in capsys.readouterr().out
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", run.PIECES)
+def test_every_piece_makes_its_tables(piece, tmp_path):
+    """At small size every script ends well, and each row of its comparison has one of the answers of the page."""
+    assert run.run(piece, tmp_path, small=True).status in (0, tables.LEFT_OUT), (tmp_path / f"{piece}.txt").read_text()
+
+    rows = pd.read_csv(tmp_path / f"{piece}.csv", keep_default_na=False)
+    assert len(rows) > 0
+    assert set(rows["reproduces"]) <= {"yes", "in part", "no", "not compared", "depends on the start"}
+
+
 def test_a_failed_piece_is_named_in_the_summary(tmp_path):
     """The summary names the failed piece and the file with its output."""
     assert "failed; see skeletons.txt" in run.summary(tmp_path, [run.PieceResult("skeletons", 1, 2.0)], small=False)

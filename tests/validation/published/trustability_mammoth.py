@@ -6,7 +6,7 @@ embeddings without numbers, and says that t-SNE and UMAP keep the local structur
 and that LSDR "seems to outperform" them by continuity. Ours are 4000 of the points, since LSDR holds all pairs of them
 (640 MB). Continuity is low where neighbors of the data are torn apart.
 
-Results: LSDR has the highest continuity of the three, .9974 (UMAP .9957), and the lowest trustworthiness, .979 (.999):
+Results: LSDR has the highest continuity of the three, .9974 (UMAP .9963), and the lowest trustworthiness, .979 (.999):
 it keeps neighbors of the data together, and overlays them with other parts.
 """
 

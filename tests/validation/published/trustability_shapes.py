@@ -74,13 +74,13 @@ def cell(shape: str, method: str, setting: int, draw: int, points: int = 200) ->
     scores = {name: float(getattr(dreval, name)(data.data, Y)) for name in names}
     hit = dreval.neighborhood_hit
     if shape == "two_lines":
-        scores["apart"] = float(hit(data.data, Y[:, :1], labels=data.labels, n_neighbors=5))
+        scores["apart"] = float(hit(Y[:, :1], labels=data.labels, n_neighbors=5))
     if shape == "linked_circles":
         from matplotlib.path import Path as Outline
         from scipy.spatial import ConvexHull
 
         left, right = Y[data.labels == 0], Y[data.labels == 1]
-        scores["apart"] = float(hit(data.data, Y, labels=data.labels, n_neighbors=5))
+        scores["apart"] = float(hit(Y, labels=data.labels, n_neighbors=5))
         scores["inside the other"] = float(Outline(left[ConvexHull(left).vertices]).contains_points(right).mean())
     if shape == "trefoil":
         scores["crossings"] = crossings(Y, np.arctan2(data.latent[:, 1], data.latent[:, 0]))
