@@ -100,10 +100,10 @@ def test_no_sentence_of_a_page_is_a_comment(path: Path) -> None:
 def test_files_that_a_page_imports_are_linked_on_it(path: Path) -> None:
     """Who copies the code of a page can save what it imports from the folder of the pages."""
     text = path.read_text("utf-8")
-    shown = re.sub(
+    visible = re.sub(
         r"^```\{code-cell\} python\n:tags: \[remove-cell\]\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE
     )
-    files = {f"{name}.py" for cell in cells(shown) for name in imported_modules(cell)}
+    files = {f"{name}.py" for cell in cells(visible) for name in imported_modules(cell)}
     local = {name for name in files if (SOURCES / name).is_file()}
 
     assert {name for name in local if f"]({name})" not in text} <= NOT_LINKED.get(path.stem, set())
