@@ -42,7 +42,12 @@ def fill_docstring(docstring: str | None, **texts: str) -> str | None:
 
 def wrap_entry(text: str) -> str:
     """Return a paragraph wrapped to the width of an entry."""
-    return textwrap.fill(text, ENTRY_WIDTH)
+    return _fill(text, ENTRY_WIDTH)
+
+
+def _fill(text: str, width: int = SECTION_WIDTH) -> str:
+    """Return a paragraph wrapped at spaces only: on the site a word that is broken at its hyphen would have a space."""
+    return textwrap.fill(text, width, break_on_hyphens=False)
 
 
 def parameter_entries(section: str) -> dict[str, str]:
@@ -112,7 +117,8 @@ n_jobs : int, optional
     Threads; all cores by default. The value does not depend on it.
 graph_neighbors : int or "auto", default "auto"
     With ``metric="geodesic"`` and points: number of neighbors of each point in the graph over
-    which paths go; "auto" is 15, or fewer for few points.
+    which paths go; "auto" is 15, or fewer for few points. Too many take shortcuts between parts
+    that are near in space only: see ``Evaluation``.
 """)
 AUTO_NEIGHBORS = """\
 n_neighbors : int, list of int or "auto", default "auto"
@@ -149,10 +155,10 @@ def measure_docstring(card: Any, names: Collection[str], text: str, rounding: fl
         "Parameters": "\n".join(_measure_parameter(card, name) for name in names),
         "Returns": _measure_returns(card),
         "Raises": _measure_raises(card),
-        "Warnings": textwrap.fill(card.caution, SECTION_WIDTH),
+        "Warnings": _fill(card.caution),
         "See Also": related.rstrip(),
         "Notes": "\n\n".join(_measure_notes(card, rounding)),
-        "References": textwrap.fill(card.reference, SECTION_WIDTH),
+        "References": _fill(card.reference),
         "Examples": examples.rstrip(),
     }
     texts = [f"{title}\n{'-' * len(title)}\n{content}" for title, content in sections.items() if content]
@@ -235,7 +241,7 @@ def _measure_notes(card: Any, rounding: float) -> list[str]:
     chance = card.chance_formula
     if not chance or callable(card.chance):
         chance = ", ".join(filter(None, [card.chance_formula, chance_text(card)]))
-    notes += [textwrap.fill(f"Chance level: {chance}.", SECTION_WIDTH)]
+    notes += [_fill(f"Chance level: {chance}.")]
     uses_neighbors = not {"neighbors", "ranks", "full_ranks"}.isdisjoint(card.needs)
     if uses_neighbors or card.ties is not None:
         notes.append(

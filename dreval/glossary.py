@@ -145,11 +145,17 @@ TERMS: dict[str, str] = {
     "Borderline": "Significant for one measure alone, not after adjustment for all pairs and measures.",
     "Caution": "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
     "Chance": "The expected value for a map that has nothing to do with the data.",
+    "CKA": "Centered kernel alignment: HSIC of data and map, over the root of the product of their HSIC with "
+    "themselves. 0: unrelated, 1: equal up to scale and position.",
+    "Co-ranking matrix": "How many pairs of points have the rank r in the data (row) and s in the map (column). "
+    "Measures of neighbors such as trustworthiness and the overlap are sums over a part of it.",
     "Effect size": "How strong a dependence is, on the scale of its test.",
     "Embedding, map": "The data in few dimensions, a row for each point. A map is one that is drawn.",
     "Gap": "The value of fitted points minus that of new points: the loss from one to the other.",
     "Groups": "Points that belong together, such as the cells of a donor; they take the place of single points in "
     "intervals and tests.",
+    "HSIC": "Hilbert-Schmidt independence criterion: a measure of dependence that compares the similarities of all "
+    "pairs in both spaces, 0 for independent ones; it has a test.",
     "Held out": "Measurements, or points, that the map was not made from.",
     "k": "Number of nearest neighbors that make a neighborhood.",
     "Kept, lost, false": "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on "
@@ -161,7 +167,10 @@ TERMS: dict[str, str] = {
     "Optimism": "The part of the fidelity that is fit to noise: the value on the measurements that a map shows, minus "
     "that on held-out ones.",
     "Perfect": "The value of a copy of the data.",
+    "Permutation test": "A test that compares a statistic with its values after the rows of one side are permuted at "
+    "random: p = (b + 1) / (m + 1) if b of m are as large.",
     "Point's value": "What a point contributes to a measure; a measure is the mean over points where its card says so.",
+    "Rank": "Of j from i: 1 if j is the nearest point of i, 2 if the second nearest, and so on.",
     "Replicate": "A re-run of the method, with another seed, on other points or on null data.",
     "Resample": "A permutation of the rows, or a refit of a model, for a test.",
     "Source": "What an embedding comes from: an array, a file, an estimator, a function, or a method by name.",

@@ -66,11 +66,12 @@ def test_figures_are_described_by_the_call_that_drew_them(code: str, description
         ("O(n^2 (p + d))", [("", "O(n"), ("high", "2"), ("", " (p + d))")]),
         ("sum_{j in M_k(i)} k", [("", "∑"), ("low", "j ∈ M_k(i)"), ("", " k")]),
         ("k >= n/2", [("", "k "), ("", "≥"), ("", " n/2")]),
+        ("the sum of the co-ranking matrix", [("", "the sum of the co-ranking matrix")]),
         ("m_class(i)", [("", "m"), ("low", "class"), ("", "(i)")]),
     ],
 )
 def test_formulas_are_set(text: str, pieces: list[tuple[str, str]]) -> None:
-    """Subscripts, powers and signs are converted, and nothing else changes."""
+    """Subscripts, powers and signs are converted, and nothing else changes, such as the word sum."""
     assert TEXT.formula_pieces(text) == pieces
 
 
@@ -173,10 +174,11 @@ def test_command_page_has_every_option_of_the_parser() -> None:
         assert not any(isinstance(action, argparse._SubParsersAction) for action in parser._actions)
 
 
-def test_glossary_has_every_term_target_and_measure() -> None:
+def test_glossary_has_every_term_target_measure_and_test() -> None:
     """Each has its meaning in a line below it."""
     lines = SHEETS.glossary_page().splitlines()
-    terms = [*glossary.TERMS, *map(TEXT.code, glossary.TARGETS), *(card.title for card in MEASURES.cards())]
+    cards = [*MEASURES.cards(), *TESTS.cards()]
+    terms = [*glossary.TERMS, *map(TEXT.code, glossary.TARGETS), *(card.title for card in cards)]
 
     for term in terms:
         meaning = lines[lines.index(term if term.startswith("`") else TEXT.plain(term)) + 1]

@@ -20,6 +20,8 @@ SOURCES = README.parent / "vignettes"
 VIGNETTES = [path for path in sorted(SOURCES.rglob("*.md")) if path.read_text("utf-8").startswith("---\njupytext:")]
 PAGES = [README, *VIGNETTES, *(path for path in SOURCES.glob("*.md") if path not in VIGNETTES)]
 LAST_SECTION = "Conclusions that do not follow"
+# Imports without a link: these pages show other calls of the same code, or draw what a stored run left.
+NOT_LINKED = {"data-formats": {"shell.py"}, "gate": {"shell.py"}, "benchmark": {"benchmark.py"}}
 PUBLIC = {"dreval", "dreval.datasets", "dreval.errors", "dreval.measures", "dreval.methods", "dreval.testing"}
 TASK_SECTIONS = ("evaluate", "reliability", "tests", "data")
 USER_PAGES = [path for path in VIGNETTES if path.stem != "extending" and not path.stem.startswith("papers")]
@@ -86,6 +88,25 @@ def test_vignettes_end_with_conclusions_that_do_not_follow(path: Path) -> None:
     title, _, body = sections[-1].partition("\n")
     assert title == LAST_SECTION
     assert len(body.split()) > 20
+
+
+@each("path", VIGNETTES)
+def test_no_sentence_of_a_page_is_a_comment(path: Path) -> None:
+    """A line of prose that begins with a percent sign would be missing on the site: MyST takes it for a comment."""
+    assert re.findall(r"^ *%.*", prose(path.read_text("utf-8")), flags=re.MULTILINE) == []
+
+
+@each("path", VIGNETTES)
+def test_files_that_a_page_imports_are_linked_on_it(path: Path) -> None:
+    """Who copies the code of a page can save what it imports from the folder of the pages."""
+    text = path.read_text("utf-8")
+    visible = re.sub(
+        r"^```\{code-cell\} python\n:tags: \[remove-cell\]\n.*?^```", "", text, flags=re.DOTALL | re.MULTILINE
+    )
+    files = {f"{name}.py" for cell in cells(visible) for name in imported_modules(cell)}
+    local = {name for name in files if (SOURCES / name).is_file()}
+
+    assert {name for name in local if f"]({name})" not in text} <= NOT_LINKED.get(path.stem, set())
 
 
 def imported_modules(code: str) -> set[str]:

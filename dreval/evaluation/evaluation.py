@@ -267,8 +267,11 @@ class Evaluation:
         so. The names "l1", "cityblock" and "l2" are accepted as well.
     graph_neighbors : int or "auto"
         Number of neighbors of each point in the graph of ``metric="geodesic"``, by Euclidean distances: two points are
-        joined if either is among the nearest of the other. "auto" is 15, or fewer for few points. It is not the k of
-        the measures (``n_neighbors``); a note and the header state it. For networks it is left out.
+        joined if either is among the nearest of the other. "auto" is 15, or fewer for few points. With too many, paths
+        take shortcuts between parts that are near in space only, such as the turns of a roll. A note says so if the
+        graph of half as many neighbors (at least 7) avoids them; with too few points that graph takes them, too. For a
+        rolled sheet, pass the smallest number that joins all points, often 5 or 6. It is not the k of the measures
+        (``n_neighbors``); a note and the header state it. For networks it is left out.
     embedding_metric : {"euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed"}
         Distance in the embeddings, for representations that are compared by another one than the Euclidean distance, as
         "cosine" for vectors of a text model. "precomputed": each embedding is a symmetric (n, n) matrix of distances,

@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from dreval._text import p_text, probability
 from dreval.records.frames import of_method
 from dreval.records.tests import LEVEL
+from dreval.report.findings import Finding, record_finding
 from dreval.report.format import count_noun, join_and, test_name
 from dreval.report.result_view import ResultView
 
@@ -65,3 +69,9 @@ def limit_text(row: Mapping[str, Any], scheme: str = "free") -> str:
 def smallest_p_text(view: ResultView, tests: Iterable[Mapping[str, Any]]) -> str:
     """Return the limit that the number of resamples sets to p, where a p is at it, in words; else an empty text."""
     return "; ".join(filter(None, dict.fromkeys(limit_text(row, view.scheme(row)) for row in tests)))
+
+
+def noise_limit(null_count: int, like_noise: npt.NDArray[np.bool_]) -> list[Finding]:
+    """Return how many points the null data sets can distinguish from noise, if that bounds their number."""
+    most, unlike = null_count + 1, int((~like_noise).sum())
+    return [record_finding("noise.limit", count=null_count, most=most)] if most <= unlike < len(like_noise) else []

@@ -92,7 +92,7 @@ def test_a_column_of_other_spread_is_named_where_it_is_read(form: str) -> None:
     assert (
         f"'nCount' varies {ratio:,.0f} times as much as the other columns (if it holds the coordinates, leave" in text
     )
-    assert f"To leave these out, pass {advice}." in text
+    assert f"If they are not coordinates, pass {advice}." in text
     results.report("page.html")
     assert "nCount" in Path("page.html").read_text()
     cured = f"e.{form}:x,y" if "e." in advice else table[["x", "y"]]
@@ -172,7 +172,7 @@ def test_no_selection_is_suggested_if_no_column_would_remain() -> None:
     """One column has the name of a variable, and the other holds integers."""
     record = as_data(X, covariates={"kind": COUNTS})
     (message,) = as_source(pd.DataFrame({"kind": Y[:, 0], "age": ORDER // 2}), "u", record).notes
-    assert str(message).endswith("To leave these out, pass a table of the columns that are coordinates.")
+    assert str(message).endswith("If they are not coordinates, pass a table of the columns that are coordinates.")
 
 
 def test_a_copy_of_a_feature_is_found_in_any_order_and_form() -> None:
@@ -255,7 +255,7 @@ def test_the_fewer_columns_of_another_spread_are_doubtful() -> None:
     assert f"the other columns vary {ratio:,.0f} times as much as 'score' (if it holds the coordinates, leave" in str(
         note
     )
-    assert str(note).endswith("To leave these out, pass frame[['x', 'y']].")
+    assert str(note).endswith("If they are not coordinates, pass frame[['x', 'y']].")
     assert doubts_of(MAP.assign(z=COUNTS)) == {"column.spread": ("'z'",)}
     assert doubts_of(MAP[["x"]].assign(score=score)) == {"column.spread": ("'x'",)}
     assert doubts_of(MAP.assign(z=Y[:, 0] / 2, score=score, other=RNG.normal(0, 1e-4, N))) == {

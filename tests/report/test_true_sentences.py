@@ -11,12 +11,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.text import Text
 from scipy import stats
 
 import dreval
 from dreval._text import format_p
 from dreval.errors import InputError, UnknownName
 from dreval.inference.ties import is_tie, order_by_mean_rank, tied_ranks
+from dreval.report.resamples import noise_limit
 
 ALPHA = 0.05
 RANKED = ["trustworthiness", "continuity", "procrustes_rc", "spearman_distance", "procrustes_disparity"]
@@ -220,6 +222,23 @@ def test_a_test_by_cyclic_shifts_names_them():
     assert "all cyclic shifts" in text
     assert "Permutations" not in text
     assert "Permutations:" in str(dreval.hsic_test(x, y, n_resamples=99, random_state=0).summary(full=True))
+
+
+@pytest.mark.slow
+def test_the_map_of_a_noise_test_states_how_many_points_can_be_distinguished():
+    """With R null data sets R + 1 points can be; the figure says so if as many are, and not if fewer or all are."""
+    g = np.random.default_rng(0)
+    X = g.normal(size=(60, 4)) + 6 * (np.arange(60) % 2)[:, None]
+    test = dreval.noise_test(X, "pca", n_clusters=2, n_replicates=19, random_state=0)
+    figure = test.plot("map")
+    drawn = " ".join(" ".join(text.get_text().split()) for text in figure.findobj(Text))
+
+    assert (~test.like_noise).sum() == 20
+    assert "Hollow: 40 of 60 points" in drawn
+    assert "19 null data sets can distinguish about 20 points" in drawn
+    assert noise_limit(19, np.arange(60) >= 20) != []
+    assert noise_limit(19, np.arange(60) >= 19) == []
+    assert noise_limit(19, np.zeros(60, np.bool_)) == []
 
 
 def test_the_sentence_of_a_noise_test_equals_its_rows():

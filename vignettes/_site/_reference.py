@@ -25,6 +25,7 @@ from dreval import errors, glossary, testing
 from dreval.cli._exit import exit_codes
 from dreval.cli._main import _parser
 from dreval.registry import DATASETS, MEASURES, TESTS
+from dreval.report.documents.methods import software_reference
 
 CITATION = Path(__file__).resolve().parents[2] / "CITATION.cff"
 # The records that functions return; users never construct them.
@@ -292,20 +293,16 @@ def _help(action: argparse.Action) -> str:
 
 
 def _citation() -> str:
-    """Return the page that says how to cite, from ``CITATION.cff``."""
+    """Return the page that says how to cite: the entry of ``bibtex()``, and the abstract of ``CITATION.cff``."""
     import yaml
 
-    metadata = yaml.safe_load(CITATION.read_text("utf-8"))
-    entry = {
-        "title": f"{{{metadata['title']}}}",
-        "author": f"{{{' and '.join(author['name'] for author in metadata['authors'])}}}",
-        "version": f"{{{metadata['version']}}}",
-        "license": f"{{{metadata['license']}}}",
-    }
-    lines = ["@software{dreval,", *(f"  {name} = {value}," for name, value in entry.items()), "}"]
+    abstract = yaml.safe_load(CITATION.read_text("utf-8"))["abstract"]
     words = (
-        "Please cite the package, and the paper of every measure and method that you report. The paper is in the last "
-        "line of each card (``dreval.card(name).reference``) and in the section References of each page."
+        "Please cite the package, and the paper of every measure and method that you report. ``results.bibtex()`` "
+        'returns all these entries for your results, ``results.paragraph("methods")`` the text that cites them. A '
+        "single paper is in the last line of a card (``dreval.card(name).reference``) and in the section References of "
+        "each page."
     )
-    block = ".. code-block:: bibtex\n\n" + "\n".join(f"   {line}" for line in lines)
-    return page(title("How to cite"), words, block, plain(metadata["abstract"]))
+    entry = software_reference(dreval.__version__).bibtex()
+    block = ".. code-block:: bibtex\n\n" + "\n".join(f"   {line}" for line in entry.splitlines())
+    return page(title("How to cite"), words, block, plain(abstract))

@@ -6,10 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from _site._text import code, page, plain, table, title, write
-from dreval.glossary import TARGETS, TERMS
+from _site._text import card_fields, code, page, plain, table, title, write
+from dreval.glossary import DIRECTIONS, TARGETS, TERMS
 from dreval.measures.core import GOALS
-from dreval.registry import MEASURES
+from dreval.registry import MEASURES, TESTS
 
 N, K = 1000, 15  # where the cheat sheet shows chance levels that depend on them
 ARROWS = {"higher": "\u2191", "lower": "\u2193", "zero": "\u2192 0", "none": ""}
@@ -69,8 +69,10 @@ def write_sheets(folder: Path) -> None:
 
 
 def glossary_page() -> str:
-    """Return the terms, the targets of intervals, and every measure with its question."""
+    """Return the terms, the targets of intervals, every measure with its question, and every test."""
     measures = {plain(card.title): _measure_words(card) for card in MEASURES.cards()}
+    named_tests = zip(TESTS.public_names(), TESTS.cards(), strict=True)
+    tests = {plain(card.title): _test_words(name, card) for name, card in named_tests}
     targets = {code(target): f"{meaning[0].upper()}{meaning[1:]}." for target, meaning in TARGETS.items()}
     return page(
         title("Glossary"),
@@ -81,6 +83,8 @@ def glossary_page() -> str:
         *(_definitions(target, meaning) for target, meaning in targets.items()),
         title("Measures", "-"),
         *(_definitions(name, measures[name]) for name in sorted(measures, key=str.casefold)),
+        title("Tests", "-"),
+        *(_definitions(name, tests[name]) for name in sorted(tests, key=str.casefold)),
     )
 
 
@@ -89,9 +93,16 @@ def _definitions(term: str, meaning: str) -> str:
 
 
 def _measure_words(card: Any) -> str:
-    """Return the symbol, the term of the literature and the question of a measure, with a link to its page."""
+    """Return symbol, term of the literature, question and direction of a measure, with a link to its formula."""
     names = ", ".join(plain(name) for name in (card.symbol, card.term) if name)
-    return f"{names}: {plain(card.question)} :doc:`{plain(card.name)} <measures/{card.name}>`"
+    direction = DIRECTIONS[card.direction].capitalize()
+    return f"{names}: {plain(card.question)} {direction}. :doc:`Formula <measures/{card.name}>`"
+
+
+def _test_words(name: str, card: Any) -> str:
+    """Return the question or the null hypothesis of a test, with a link to its page."""
+    words = plain(card.question) or f"Null hypothesis: {card_fields(card)['hypothesis']}."
+    return f"{words} :doc:`{plain(name)} <tests/{name}>`"
 
 
 def cheat_sheet() -> str:

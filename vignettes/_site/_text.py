@@ -17,7 +17,7 @@ _PIECE = re.compile(
     r"(?<![\w\\])(?P<base>[A-Za-z]|sum|prod|max|min|AUC|log)_"
     r"(?P<low>\{[^}]*\}|[A-Za-z0-9]{1,3}(?:,opt)?|class)(?![A-Za-z0-9_])"
     r"|(?P<power>(?<=[\w)\]|}])\^(?P<high>\{[^}]*\}|-?[\w']+))"
-    r"|(?P<sign>>=|<=|!=|\bsum(?= ))"
+    r"|(?P<sign>>=|<=|!=)"
 )
 _INSIDE = {"<=": "≤", ">=": "≥", "!=": "≠", " in ": " ∈ "}
 _CODE = re.compile(r"(``.*?``|:[a-z]+:`[^`]*`|`[^`]*`_*)")
@@ -111,6 +111,8 @@ def _inside(low: str) -> str:
 
 def formula_pieces(text: str) -> list[tuple[str, str]]:
     """Return plain text in pieces: ``("low", ...)`` is a subscript, ``("high", ...)`` a power, ``("", ...)`` neither.
+
+    A sum is set as a sign only with a subscript, ``sum_i``: without one it is a word.
 
     Examples
     --------

@@ -344,7 +344,7 @@ def bibtex(record: Results | Comparison) -> str:
 
 
 def software_reference(version: str) -> Reference:
-    """Return the reference of this package."""
+    """Return the reference of this package, which the site shows as well."""
     title = "dreval: formal evaluation of dimensionality reduction"
     return Reference(
         SOFTWARE_KEY, "software", ("dreval developers",), 2026, title, note=f"Python package, version {version}"

@@ -27,7 +27,15 @@ from dreval.report.documents.small import record_summary
 from dreval.report.findings import Finding, findings_text, record_finding
 from dreval.report.format import ADJUSTMENTS, count_noun, join_and, setting_text, test_name
 from dreval.report.render.markup import isolate_name, sentence
-from dreval.report.resamples import NULL_DATA_NAMES, RESIDUAL, SCHEMES, is_smallest, limit_text, smallest_p_text
+from dreval.report.resamples import (
+    NULL_DATA_NAMES,
+    RESIDUAL,
+    SCHEMES,
+    is_smallest,
+    limit_text,
+    noise_limit,
+    smallest_p_text,
+)
 from dreval.report.result_view import ResultView
 from dreval.significance.base import null_hypothesis
 
@@ -308,9 +316,7 @@ def noise_findings(test: NoiseTest) -> list[Finding]:
         counts = {"unlike": len(test.points) - like, "like": like, "scored": len(test.points), "family": family}
         points = record_finding("noise.points", alpha=alpha, **counts)
         findings.append(points if is_significant else record_finding("noise.no_points"))
-        most = test.n_replicates + 1
-        if most <= counts["unlike"] < len(test.points):
-            findings.append(record_finding("noise.limit", count=test.n_replicates, most=most))
+        findings += noise_limit(test.n_replicates, test.like_noise)
     return findings
 
 

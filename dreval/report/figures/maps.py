@@ -62,6 +62,7 @@ from dreval.report.figures._panels import (
     title_of,
 )
 from dreval.report.format import count_noun, short_name
+from dreval.report.resamples import noise_limit
 from dreval.report.result_view import Column, ResultView
 
 # Points of embeddings as figures: clouds, maps of quality, and the points that a page can name.
@@ -132,6 +133,7 @@ def noise_map(test: NoiseTest, ax: Axes | None = None, figsize: Any = None) -> F
             if hollow.any()
             else "All points are distinguished from noise."
         )
+        text = " ".join([text, *(finding.text for finding in noise_limit(test.n_replicates, test.like_noise))])
         grid = PanelGrid(1, Reading(text), cell=SINGLE_MAP_INCHES)
         draw_points(grid.axes[0], Y, None, hollow)
         grid.name(0, short_name(test.title, 36))
