@@ -66,18 +66,18 @@ class Trace:
             result = next(iter(frame.f_locals.values())) if frame.f_code.co_name in BUILDERS else result
             self.calls[frame].returns |= self.is_in(result, set())
 
-    def is_in(self, part: Any, seen: set[int]) -> bool:
+    def is_in(self, part: Any, visited: set[int]) -> bool:
         """Return whether the value, its contributions or its digits are in an object."""
         if isinstance(part, str):
             return self.digits in part
         if isinstance(part, float):
             return part == self.value
-        if id(part) in seen:
+        if id(part) in visited:
             return False
-        seen.add(id(part))
+        visited.add(id(part))
         if isinstance(part, np.ndarray) and part.dtype.kind == "f":
             return bool((part == self.value).any()) or (part.ndim == 1 and part.size > 0 and part.mean() == self.value)
-        return any(self.is_in(item, seen) for item in parts_of(part))
+        return any(self.is_in(item, visited) for item in parts_of(part))
 
     def files(self) -> set[str]:
         """Return the files that pass the value."""
