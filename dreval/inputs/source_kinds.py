@@ -33,7 +33,7 @@ from dreval.inputs.features import (
     read_blocks,
 )
 from dreval.inputs.files import as_numpy, as_pandas
-from dreval.inputs.kinds import Kind, kind_of
+from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
@@ -936,6 +936,34 @@ def is_map(estimator: Any) -> bool:
     """Check whether there is nothing to fit: it has only ``transform``, or is a FrozenEstimator."""
     fits = any(callable(getattr(estimator, name, None)) for name in ("fit", "fit_transform"))
     return not fits or type(estimator).__name__ == "FrozenEstimator"
+
+
+def pipeline_steps(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline without those that pass the data through; of other estimators the estimator."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list):
+        return [estimator]
+    return [step for _, step in steps if step is not None and not isinstance(step, str)]
+
+
+SCALERS = {  # classes of sklearn.preprocessing that change the scale of columns, and the parameter that prevents it
+    "MaxAbsScaler": "",
+    "MinMaxScaler": "",
+    "PowerTransformer": "",
+    "QuantileTransformer": "",
+    "RobustScaler": "with_scaling",
+    "StandardScaler": "with_std",
+}
+
+
+def rescaled_note(estimator: Any) -> Notes:
+    """Return a note on a pipeline whose first step is a scaler of scikit-learn, which changes the scale of columns."""
+    scaler, *others = pipeline_steps(estimator) or [None]
+    name = type(scaler).__name__
+    if not others or name not in SCALERS or library_of(type(scaler)) != "sklearn":
+        return ()
+    rescales = getattr(scaler, SCALERS[name], True)
+    return (note("source.rescaled", what=type(estimator).__name__, scaler=name),) if rescales else ()
 
 
 def _chooses_by_name(estimator: Any) -> bool:
