@@ -37,6 +37,7 @@ from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
+PRECOMPUTED_HINT = "Pass its coordinates, computed from the data, or 'classical_mds'."
 METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the metric in the data
 # Values of these parameters that are not metrics.
 NOT_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")
@@ -652,7 +653,9 @@ class EstimatorSource(Source):
         params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
         if metric == "precomputed":
             if "precomputed" not in params.values():
-                raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
+                names = [key for key in settable(self.estimator) if key.split("__")[-1] in METRIC_PARAMETERS]
+                hint = f'Set its parameter {names[0]} to "precomputed".' if names else PRECOMPUTED_HINT
+                raise self._cannot_read(hint)
             return self
         if metric == "geodesic":
             return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
@@ -865,7 +868,7 @@ class MethodSource(Source):
         if metric == "neighbors":
             raise self._no_lists()
         if metric == "precomputed" and not self.card.distances:
-            raise self._cannot_read("Pass its coordinates, computed from the data, or 'classical_mds'.")
+            raise self._cannot_read(PRECOMPUTED_HINT)
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
         if metric == "geodesic":

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs import files, variables
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -222,13 +222,16 @@ def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) 
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
     left, second = write_frame(data, forms[0], "a"), write_frame(embedding.iloc[ORDER], forms[1], "b")
-    assert dreval.trustworthiness(left, second, n_neighbors=3) == value
+    with pytest.warns(InputWarning, match="those of the data only count the rows"):
+        assert dreval.trustworthiness(left, second, n_neighbors=3) == value
     record = as_data(left)
     source = as_source(second, "e", record)
     assert BY_COUNT.format("embeddings['e']", "those of the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
     left, second = write_frame(data.iloc[ORDER], forms[0], "a"), write_frame(embedding, forms[1], "b")
-    assert dreval.trustworthiness(left, second, n_neighbors=3) == pytest.approx(value, rel=1e-12)  # sums in other order
+    with pytest.warns(InputWarning, match="its row names only count the rows"):
+        reordered = dreval.trustworthiness(left, second, n_neighbors=3)
+    assert reordered == pytest.approx(value, rel=1e-12)  # sums in other order
     assert BY_COUNT.format("embeddings['e']", "its row names") in [
         *map(str, as_source(second, "e", as_data(left)).notes)
     ]

@@ -12,11 +12,12 @@ from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.frozen import FrozenEstimator
+from sklearn.manifold import TSNE
 from sklearn.pipeline import FeatureUnion, make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import InputError, UndefinedMeasure
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -120,6 +121,15 @@ def test_a_pipeline_that_rescales_columns_has_a_note_and_warns(steps: tuple[Any,
         context = pytest.warns(dreval.errors.InputWarning, match="begins with") if noted else nullcontext()
         with context:
             assert call() == pytest.approx(values)
+
+
+def test_the_advice_on_distances_names_a_parameter_that_the_estimator_has() -> None:
+    """``PCA`` has none, ``TSNE`` and a pipeline of it have ``metric``."""
+    distances = as_data(np.abs(X[:, :1] - X[:, 0]), metric="precomputed")
+    cases = {"classical_mds": PCA(2), " metric to": TSNE(2), " tsne__metric to": make_pipeline(TSNE(2))}
+    for advice, estimator in cases.items():
+        with pytest.raises(UndefinedMeasure, match=advice):
+            as_source(estimator, "e", distances)
 
 
 def test_a_map_is_applied_as_it_is() -> None:
