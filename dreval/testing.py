@@ -118,8 +118,8 @@ def assert_not_worse(
     The level is exact for a method that is worse by the margin and otherwise the same: its values, plus the margin,
     have the distribution of those of the reference. If the spread differs it is close to ``alpha`` for equally many
     runs (.013 and .017 of 2000 simulated tests failed at .01 where the method had twice or half the standard
-    deviation). With stored values it is not: .04 and .06 failed with
-    1.5 and 2 times the standard deviation of 50 stored values. Pass ``n_replicates=50`` for such a method.
+    deviation). With stored values it is not: .04 and .06 failed with 1.5 and 2 times the standard deviation of 50
+    stored values. Pass ``n_replicates=50`` for such a method.
 
     Power at r = 10 and ``alpha=1e-4`` for a method that is 2, 2.5 or 3 standard deviations (of its seeds) below the
     margin: .42, .74 and .93 (normal values).
