@@ -115,10 +115,11 @@ def assert_not_worse(
     above ``alpha``. If neither the method nor the reference varies, as deterministic methods, the two values are
     compared without a test; such a bundled method is run once.
 
-    The level is exact if the values of the method, plus the margin, have the distribution of the reference. If the
-    spread differs it is close to ``alpha`` for equally many runs (.013 and .017 of 2000 simulated tests failed at .01
-    where the method had twice or half the standard deviation). With stored values it is not: .04 and .06 failed with
-    1.5 and 2 times the standard deviation of 50 stored values. Pass ``n_replicates=50`` for such a method.
+    The level is exact for a method that is worse by the margin and otherwise the same: its values, plus the margin,
+    have the distribution of those of the reference. If the spread differs it is close to ``alpha`` for equally many
+    runs (.013 and .017 of 2000 simulated tests failed at .01 where the method had twice or half the standard
+    deviation). With stored values it is not: .04 and .06 failed with 1.5 and 2 times the standard deviation of 50
+    stored values. Pass ``n_replicates=50`` for such a method.
 
     Power at r = 10 and ``alpha=1e-4`` for a method that is 2, 2.5 or 3 standard deviations (of its seeds) below the
     margin: .42, .74 and .93 (normal values).
@@ -148,6 +149,9 @@ def assert_not_worse(
     __tracebackhide__ = True  # pytest then shows the line of the test
     margin = check_float(margin, "margin", low=0.0)
     r = check_int(n_replicates, "n_replicates", low=2)
+    if np.ndim(method) == 1 and _is_list(method):
+        hint = "Stored values are the second argument, `reference`; the method comes first."
+        raise InputError("method", "must be a method, which is run here", describe(method), hint)
     stored = _stored_values(reference)
     alpha = _check_alpha(alpha, r, r if stored is None else len(stored.values))
     case = _open_case(X, measure, n_components, n_neighbors, metric, labels, random_state, margin)
@@ -289,10 +293,14 @@ def _renamed(names: dict[str, str]) -> Iterator[None]:
         raise error.named(names) from error.__cause__
 
 
+def _is_list(value: Any) -> bool:
+    """Check whether a value is a list or an array, not a method."""
+    return isinstance(value, list | tuple) or type(value).__module__.startswith(("numpy", "pandas"))
+
+
 def _stored_values(reference: Any) -> _Values | None:
     """Return the values of a stored reference; None if the reference is a method."""
-    is_list = isinstance(reference, list | tuple) or type(reference).__module__.startswith(("numpy", "pandas"))
-    if not is_list or np.ndim(reference) == 0:
+    if not _is_list(reference) or np.ndim(reference) == 0:
         return None
     hint = "Store those of dreval.testing.replicate_values(method, X), or pass the method itself."
     if np.ndim(reference) != 1:

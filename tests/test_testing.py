@@ -160,6 +160,13 @@ def test_the_message_has_the_numbers_and_what_to_do() -> None:
     assert max(map(len, lines)) <= 110
 
 
+@pytest.mark.parametrize("values", [REFERENCE, REFERENCE.tolist(), pd.Series(REFERENCE)])
+def test_values_in_place_of_the_method_are_refused(values: Any) -> None:
+    """Also where there are as many values as points, which could be coordinates."""
+    with pytest.raises(InputError, match=r"`method` must be a method.*the second argument, `reference`"):
+        assert_not_worse(values, "pca", X, margin=0.01)
+
+
 def test_stored_values_are_those_of_the_reference() -> None:
     """The first values of ``replicate_values`` are the reference of the assertion, with other seeds than its method."""
     case = testing._open_case(X, "trustworthiness", None, "auto", "euclidean", None, 0)

@@ -84,8 +84,9 @@ from dreval.glossary import ARGUMENTS, METRICS, TABLE_METRICS
 from dreval.inference.adjustment import adjusted_p_values, check_adjustment
 from dreval.inference.intervals import LEVEL
 from dreval.inputs.data import Data, as_data
+from dreval.inputs.kinds import Kind, kind_of
 from dreval.inputs.new_points import NewPointsInput, as_new_points
-from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources
+from dreval.inputs.source import CoordinateSource, Source, as_source, named_sources, width_notes
 from dreval.inputs.source_kinds import check_metric_of_embedding, for_views
 from dreval.records.estimates import CostEstimate
 from dreval.records.frames import curves_frame, differences_frame, groups_frame, notes_frame, nulls_frame, setting_names
@@ -411,7 +412,8 @@ class Evaluation:
     def _source(self, name: str, value: Any, options: dict[str, Any]) -> Source:
         """Return the source of an embedding.
 
-        An unknown name raises an error; any other error is stored in a ``FailedSource``, for the rows of the embedding.
+        A value of a kind that is never an embedding raises an error, and so does an unknown name; any other error is
+        stored in a ``FailedSource``, for the rows of the embedding.
         """
         try:
             if options.get("n_components") is not None:
@@ -420,6 +422,8 @@ class Evaluation:
         except UnknownName:
             raise
         except DrevalError as error:
+            if kind_of(value) in (Kind.CLASS, Kind.MODEL, Kind.OTHER):
+                raise
             return FailedSource(name, error, passed_options=options)
 
     def with_embedding(self, name: str, source: Any, **options: Any) -> Evaluation:
@@ -698,7 +702,9 @@ class Evaluation:
             runs = self._embed(cache, advance)
         if runs.errors:
             raise runs.errors[name]
-        ev = self._with(sources=runs.sources)
+        source = runs.sources[name]
+        source = replace(source, notes=(*source.notes, *width_notes(self.data, runs.coordinates[name])))
+        ev = self._with(sources={name: source})
         view = ev._make_views(for_views(runs.coordinates, self.embedding_metric), plan, advance)[name]
         outcome = value_rows(name, view, [task for task in plan.measures if task.card.level != "algorithm"])
         settings = self.seed, self.n_jobs, None

@@ -67,6 +67,8 @@ from dreval.inputs.source_kinds import (
     embedding_notes,
     is_map,
     lowered_parameters,
+    pipeline_steps,
+    rescaled_note,
     seed_of,
     settable,
 )
@@ -529,6 +531,7 @@ __all__ = [
     "stored_key",
     "unknown_source",
     "warn_of_columns",
+    "width_notes",
 ]
 
 BUNDLED = "method:"  # prefix of the name of a bundled method, which is then not looked up in obsm
@@ -589,13 +592,13 @@ def estimator_source(value: Any, name: str, argument: str, options: dict[str, An
 
 
 def _fit_notes(estimator: Any) -> Notes:
-    """Return notes on an estimator that cannot be fitted, or whose earlier fit is not used."""
+    """Return notes on an estimator that cannot be fitted, whose earlier fit is not used, or that rescales columns."""
     if is_map(estimator):
         return (note("source.map", what=type(estimator).__name__),)
-    fitted_attributes = [
-        key for key in getattr(estimator, "__dict__", {}) if key.endswith("_") and not key.startswith("_")
-    ]
-    return (note("source.refitted"),) if fitted_attributes else ()
+    parts = [part for part in (estimator, *pipeline_steps(estimator)) if not is_map(part)]
+    attributes = [key for part in parts for key in getattr(part, "__dict__", {})]
+    is_fitted = any(key.endswith("_") and not key.startswith("_") for key in attributes)
+    return (*((note("source.refitted"),) if is_fitted else ()), *rescaled_note(estimator))
 
 
 def _with_notes(source: Source, parameters: Mapping[str, Any]) -> Source:
@@ -691,13 +694,22 @@ def coordinate_source(
 
 
 def warn_of_columns(notes: Iterable[Note], names: Mapping[str, str]) -> None:
-    """Warn of named columns that may not be coordinates, for results that are numbers without notes.
+    """Warn of columns, for results that are numbers without notes: of data and embedding, compared by them.
 
-    Columns of an array were put together by the caller, and have no names.
+    These are named columns that may not be coordinates, and columns of the data that a pipeline rescales. Columns of an
+    array were put together by the caller, and have no names.
     """
     for item in notes:
-        if item.code == "source.doubtful" and dict(item.values)["named"]:
+        is_doubtful = item.code == "source.doubtful" and dict(item.values)["named"]
+        if is_doubtful or item.code == "source.rescaled":
             warn(InputWarning(item.named(names)))
+
+
+def width_notes(data: Data, Y: FloatArray) -> Notes:
+    """Return a note on an embedding with more columns than the data, of functions of (X, Y): likely exchanged."""
+    if data.p is None or data.embedding_metric == "precomputed" or Y.shape[1] <= data.p:
+        return ()
+    return (note("data.not_reduced", names=("Y",), count=1, columns=data.p),)
 
 
 DEFAULT_NAME = "embedding"  # of one embedding that is passed without a name

@@ -33,10 +33,11 @@ from dreval.inputs.features import (
     read_blocks,
 )
 from dreval.inputs.files import as_numpy, as_pandas
-from dreval.inputs.kinds import Kind, kind_of
+from dreval.inputs.kinds import Kind, kind_of, library_of
 from dreval.inputs.variables import HasRows, LabelVector, Rows
 from dreval.records.notes import Note, Notes, note
 
+PRECOMPUTED_HINT = "Pass its coordinates, computed from the data, or 'classical_mds'."
 METRIC_PARAMETERS = ("metric", "dissimilarity", "affinity")  # of estimators, for the metric in the data
 # Values of these parameters that are not metrics.
 NOT_METRICS = ("precomputed", "nearest_neighbors", "precomputed_nearest_neighbors", "rbf", "deprecated")
@@ -652,7 +653,9 @@ class EstimatorSource(Source):
         params = {key: value for key, value in settable(self.estimator).items() if isinstance(value, str)}
         if metric == "precomputed":
             if "precomputed" not in params.values():
-                raise self._cannot_read('Set its parameter (metric, dissimilarity, affinity) to "precomputed".')
+                names = [key for key in settable(self.estimator) if key.split("__")[-1] in METRIC_PARAMETERS]
+                hint = f'Set its parameter {names[0]} to "precomputed".' if names else PRECOMPUTED_HINT
+                raise self._cannot_read(hint)
             return self
         if metric == "geodesic":
             return self._with_notes(note("source.metric_unknown", what=self.what, metric=metric))
@@ -865,7 +868,7 @@ class MethodSource(Source):
         if metric == "neighbors":
             raise self._no_lists()
         if metric == "precomputed" and not self.card.distances:
-            raise self._cannot_read("Pass its coordinates, computed from the data, or 'classical_mds'.")
+            raise self._cannot_read(PRECOMPUTED_HINT)
         if metric == "precomputed":
             return replace(self, parameters={**self.parameters, "metric": metric})
         if metric == "geodesic":
@@ -936,6 +939,34 @@ def is_map(estimator: Any) -> bool:
     """Check whether there is nothing to fit: it has only ``transform``, or is a FrozenEstimator."""
     fits = any(callable(getattr(estimator, name, None)) for name in ("fit", "fit_transform"))
     return not fits or type(estimator).__name__ == "FrozenEstimator"
+
+
+def pipeline_steps(estimator: Any) -> list[Any]:
+    """Return the steps of a pipeline without those that pass the data through; of other estimators the estimator."""
+    steps = getattr(estimator, "steps", None)
+    if not isinstance(steps, list):
+        return [estimator]
+    return [step for _, step in steps if step is not None and not isinstance(step, str)]
+
+
+SCALERS = {  # classes of sklearn.preprocessing that change the scale of columns, and the parameter that prevents it
+    "MaxAbsScaler": "",
+    "MinMaxScaler": "",
+    "PowerTransformer": "",
+    "QuantileTransformer": "",
+    "RobustScaler": "with_scaling",
+    "StandardScaler": "with_std",
+}
+
+
+def rescaled_note(estimator: Any) -> Notes:
+    """Return a note on a pipeline whose first step is a scaler of scikit-learn, which changes the scale of columns."""
+    scaler, *others = pipeline_steps(estimator) or [None]
+    name = type(scaler).__name__
+    if not others or name not in SCALERS or library_of(type(scaler)) != "sklearn":
+        return ()
+    rescales = getattr(scaler, SCALERS[name], True)
+    return (note("source.rescaled", what=type(estimator).__name__, scaler=name),) if rescales else ()
 
 
 def _chooses_by_name(estimator: Any) -> bool:

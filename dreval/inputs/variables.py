@@ -420,18 +420,20 @@ def align(
         raise _partial_match(
             left, right, matches, argument, ids_given, ids.name if ids_given and ids is not None else None
         )
-    owner = f"{'the row names' if ids_given else 'those'} of {counted_side}"
+    owner = (
+        "its row names" if counted_side != "the data" else f"{'the row names' if ids_given else 'those'} of the data"
+    )
     matched_note = note("rows.counted", argument=argument, data="the data", by=source, whose=owner)
     return left.get_indexer(right).astype(np.int64), (matched_note, *_unused_rows(left, right, argument))
 
 
-# Codes of notes on guesses that change numbers; notes that only describe the input are not among them.
+# Codes of notes on guesses and choices that change numbers; notes that only describe the input are not among them.
 GUESSES = frozenset(
     (
-        *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside"),
+        *("rows.names_unused", "rows.nothing_common", "rows.ids_alone", "rows.ids_beside", "rows.counted"),
         *("rows.names_dropped", "covariates.names_rows", "labels.spaces", "missing.text"),
-        *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values"),
-        *("source.column", "source.metric_none", "source.metric_kept", "source.stored_too"),
+        *("data.ids_used", "data.counts_rows", "data.names_rows", "data.truth_values", "data.not_reduced"),
+        *("source.column", "source.metric_none", "source.metric_kept", "source.refitted", "source.stored_too"),
         *("new.columns_in_order", "new.columns_unused", "new.map_columns", "new.same_names"),
         *("lists.inferred", "lists.self_behind", "geodesic.hops"),
         *("lists.from_one", "lists.swapped", "lists.gaps", "lists.no_zeros", "geodesic.obsp_unused"),

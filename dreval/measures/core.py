@@ -40,7 +40,7 @@ from dreval.geometry.view import make_view
 from dreval.glossary import DIRECTIONS, METRICS, TABLE_METRICS, Described
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.kinds import Kind, kind_of, split_member
-from dreval.inputs.source import as_source, warn_of_columns
+from dreval.inputs.source import as_source, warn_of_columns, width_notes
 from dreval.inputs.source_kinds import check_columns, check_metric_of_embedding, for_views
 from dreval.inputs.variables import warn_of_guesses
 from dreval.records.base import read_only
@@ -596,7 +596,7 @@ def _view(card: MeasureCard, arguments: dict[str, Any]) -> View:
         check_metric_of_embedding(Y, embedding_metric, source.argument)
         notes = (*source.notes, *notes)
         warn_of_columns(notes, {source.argument: "Y"})
-        warn_of_guesses((*data.notes, *notes), {source.argument: "Y", "data": "X"})
+        warn_of_guesses((*data.notes, *notes, *width_notes(data, Y)), {source.argument: "Y", "data": "X"})
     else:
         Y = data.dense()
         check_columns(Y, "data")

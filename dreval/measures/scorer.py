@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from dreval._check import check_parameters
-from dreval.errors import InputError
+from dreval.errors import InputError, InputWarning, warn
+from dreval.inputs.source_kinds import rescaled_note
 from dreval.registry import MEASURES
 
 PASSED_BY_SCIKIT_LEARN = frozenset(
@@ -47,7 +48,10 @@ class MeasureScorer:
         """Return the value of the measure for ``estimator.transform(X)``, with the sign of a score."""
         if not hasattr(estimator, "transform"):
             requirement = "must have transform(X), which embeds the held-out points"
-            hint = "dreval.score(X, Y) evaluates an embedding that is computed already."
+            hint = (
+                "dreval.sweep compares settings of a method without it; dreval.score(X, Y) evaluates one embedding. "
+                "GridSearchCV raises errors with error_score='raise', else the score is nan."
+            )
             raise InputError("estimator", requirement, f"an instance of {type(estimator).__name__}", hint)
         card, Y = MEASURES.card(self.measure), estimator.transform(X)
         variables = [name for name in ("labels", "target") if name in card.needs]
@@ -55,6 +59,8 @@ class MeasureScorer:
             hint = "Pass y to fit, as GridSearchCV(...).fit(X, y), or to cross_val_score."
             raise InputError("y", f"must be given to {self.measure}", "none", hint)
         labels = dict.fromkeys(variables, y)
+        for item in rescaled_note(estimator) if card.reads_data else ():
+            warn(InputWarning(item))
         function: Callable[..., float] = MEASURES.get(self.measure)
         return self.sign * float(function(*([X, Y] if card.reads_data else [Y]), **labels, **self.parameters))
 
@@ -94,12 +100,18 @@ def get_scorer(measure: str, **parameters: Any) -> MeasureScorer:
     --------
     score : the value of measures of one embedding.
     sweep : the parameters of a method, with a test of each choice.
+    out_of_sample : new points among those of the fit.
 
     Notes
     -----
     The estimator needs ``transform``; methods such as t-SNE, which embed only the points they were fitted to, have
-    none. With ``n_neighbors="auto"`` the number of neighbors follows from the number of rows of a fold. The cost is
-    that of the measure for each fold.
+    none, and ``GridSearchCV`` then has scores of nan: set ``error_score="raise"``, or use ``sweep``. The held-out rows
+    are compared among each other, k of the rows of a fold; ``out_of_sample`` compares new rows with those of the fit.
+    With ``n_neighbors="auto"`` the number of neighbors follows from the number of rows of a fold. The cost is that of
+    the measure for each fold.
+
+    X are the rows that enter the estimator. A pipeline that begins with a scaler makes a map of rescaled columns, which
+    is compared with the columns before the scaling: a warning says so. Scale the data first to compare it with these.
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from typing import Any
 
@@ -47,9 +48,6 @@ FAILURES: dict[str, tuple[Any, str]] = {
     "text": ([["u", "v"]] * 40, "must hold numbers"),
     "objects": (np.full((40, 2), None), "must hold numbers"),
     "ragged": ([[1, 2], [3]], "must become a numeric array"),
-    "nothing": (None, "must be a table of rows and columns"),
-    "a number": (5, "must be a table of rows and columns"),
-    "a class": (Raises, "must be an estimator, not its class"),
     "estimator that raises": (Raises(), "Raises raised: got RuntimeError: no convergence after 3 steps"),
     "callable that raises": (scream, "scream raised: got TypeError"),
     "callable giving None": (giving(None), "must return an array: got None"),
@@ -77,6 +75,34 @@ def good() -> dreval.Results:
 def rows(results: dreval.Results, name: str) -> pd.DataFrame:
     table = results.table
     return table[table["embedding"] == name].drop(columns=["seconds", "p_adjusted"]).reset_index(drop=True)
+
+
+class FitsOnly:
+    """A classifier: an estimator without coordinates."""
+
+    def fit(self, X: np.ndarray, y: Any = None) -> None:
+        """Do nothing."""
+
+
+@pytest.mark.parametrize(
+    ("value", "reason"),
+    [
+        (None, "must be a table of rows and columns"),
+        (5, "must be a table of rows and columns"),
+        (object(), "must be a table of rows and columns"),
+        (Raises, "must be an estimator, not its class: got the class Raises"),
+        (FitsOnly(), "must have fit_transform or transform"),
+    ],
+)
+def test_what_is_never_an_embedding_is_refused_at_once(value: Any, reason: str) -> None:
+    """Whatever the data, there is nothing to evaluate; other embeddings that fail are told before anything is run."""
+    ev = dreval.Evaluation(X, {"first": Y}, n_neighbors=5)
+    for call in (lambda: dreval.Evaluation(X, {"first": Y, "bad": value}), lambda: ev.with_embedding("bad", value)):
+        with pytest.raises(InputError, match=rf"`embeddings\['bad'\]` {re.escape(reason)}"):
+            call()
+    text = " ".join(str(ev.with_embedding("short", Y[:5])).split())
+    assert "short not read" in text
+    assert "short cannot be evaluated: `embeddings['short']` must have one row per point" in text
 
 
 @pytest.mark.parametrize("kind", FAILURES)

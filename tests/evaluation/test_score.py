@@ -141,3 +141,28 @@ def test_rows_are_matched_by_name() -> None:
     value = dreval.score(pd.DataFrame(X, names), frame, "trustworthiness")
 
     assert dreval.score(pd.DataFrame(X, names), frame.iloc[order], "trustworthiness") == value
+
+
+@pytest.mark.filterwarnings("always::UserWarning")
+def test_data_and_embedding_that_are_exchanged_warn() -> None:
+    """An embedding with more columns than the data was not reduced; the value is that of the arguments as passed."""
+    rng = np.random.default_rng(5)
+    table = rng.normal(size=(40, 5))
+    Y = table[:, :2]
+    calls = (lambda: dreval.trustworthiness(Y, table), lambda: dreval.score(Y, table, "trustworthiness"))
+    for call in calls:
+        with pytest.warns(InputWarning, match=r"^Y has as many columns as the data \(2\) or more"):
+            call()
+    assert "data.not_reduced" in {item.code for item in dreval.score(Y, table).notes}
+    assert "data.not_reduced" not in {item.code for item in dreval.score(table, Y).notes}
+
+
+def test_a_shuffled_frame_warns_that_rows_were_matched_by_name() -> None:
+    """Row numbers of a new frame are matched to those of a shuffled one; arrays are matched by position."""
+    table = pd.DataFrame(np.random.default_rng(6).normal(size=(40, 5))).sample(frac=1, random_state=0)
+    fresh = pd.DataFrame(table.to_numpy()[:, :2])
+    for call in (dreval.trustworthiness, lambda *tables: dreval.score(*tables, "trustworthiness")):
+        with pytest.warns(InputWarning, match=r"Rows of `Y` .* its row names only count the rows"):
+            value = call(table, fresh)
+        assert value == dreval.trustworthiness(table.to_numpy(), fresh.to_numpy()[table.index])
+        assert value < dreval.trustworthiness(table.to_numpy(), fresh.to_numpy()) - 0.1

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 
 import dreval
-from dreval.errors import InputError, UnknownName
+from dreval.errors import InputError, InputWarning, UnknownName
 from dreval.inputs import files, variables
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
@@ -25,7 +25,10 @@ KINDS = np.array(["a", "b", "c"] * 4)
 NAMES = [f"cell{i}" for i in range(N)]
 ORDER = np.random.default_rng(8).permutation(N)
 MATCHED = "Rows of `{}` were matched to the data by row names."
-BY_COUNT = "Rows of `{}` were matched to the data by row names; those of {} only count the rows."
+BY_COUNT = (
+    "Rows of `{}` were matched to the data by row names; {} only count the rows. If row i is the same point in both, "
+    "pass arrays."
+)
 
 
 @pytest.fixture
@@ -219,14 +222,17 @@ def test_files_that_count_their_rows_equal_their_frames(forms: tuple[str, str]) 
     data, embedding = pd.DataFrame(X, columns=list("xyz")), pd.DataFrame(X[:, :2] ** 2, columns=["u", "v"])
     value = dreval.trustworthiness(X, X[:, :2] ** 2, n_neighbors=3)
     left, second = write_frame(data, forms[0], "a"), write_frame(embedding.iloc[ORDER], forms[1], "b")
-    assert dreval.trustworthiness(left, second, n_neighbors=3) == value
+    with pytest.warns(InputWarning, match="those of the data only count the rows"):
+        assert dreval.trustworthiness(left, second, n_neighbors=3) == value
     record = as_data(left)
     source = as_source(second, "e", record)
-    assert BY_COUNT.format("embeddings['e']", "the data") in [*map(str, source.notes)]
+    assert BY_COUNT.format("embeddings['e']", "those of the data") in [*map(str, source.notes)]
     assert np.array_equal(source.coordinates(record), X[:, :2] ** 2)
     left, second = write_frame(data.iloc[ORDER], forms[0], "a"), write_frame(embedding, forms[1], "b")
-    assert dreval.trustworthiness(left, second, n_neighbors=3) == pytest.approx(value, rel=1e-12)  # sums in other order
-    assert BY_COUNT.format("embeddings['e']", "`embeddings['e']`") in [
+    with pytest.warns(InputWarning, match="its row names only count the rows"):
+        reordered = dreval.trustworthiness(left, second, n_neighbors=3)
+    assert reordered == pytest.approx(value, rel=1e-12)  # sums in other order
+    assert BY_COUNT.format("embeddings['e']", "its row names") in [
         *map(str, as_source(second, "e", as_data(left)).notes)
     ]
 
@@ -241,7 +247,7 @@ def test_variables_of_files_that_count_follow_too(form: str) -> None:
     assert record.labels.values.tolist() == KINDS.tolist()
     assert record.covariates["age"].tolist() == record.latent[:, 0].tolist() == AGE.tolist()
     for argument in ("labels", "covariates", "latent"):
-        assert BY_COUNT.format(argument, "the data") in [*map(str, record.notes)]
+        assert BY_COUNT.format(argument, "those of the data") in [*map(str, record.notes)]
 
 
 @pytest.mark.usefixtures("folder")

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.base import clone
 from sklearn.compose import ColumnTransformer, make_column_selector
 from sklearn.decomposition import PCA, TruncatedSVD
 from sklearn.frozen import FrozenEstimator
+from sklearn.manifold import TSNE
 from sklearn.pipeline import FeatureUnion, make_pipeline
-from sklearn.preprocessing import FunctionTransformer, StandardScaler
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, StandardScaler
 
 import dreval
-from dreval.errors import InputError
+from dreval.errors import InputError, UndefinedMeasure
 from dreval.inputs.data import as_data
 from dreval.inputs.source import as_source
 
@@ -81,9 +84,52 @@ def test_a_fitted_estimator_is_refitted_with_a_note() -> None:
     source = as_source(fitted, "p", NAMED_DATA)
     assert np.array_equal(source.coordinates(NAMED_DATA), PCA(2).fit_transform(X))
     assert np.array_equal(fitted.components_, components)
-    assert tuple(map(str, source.notes)) == ("Its earlier fit is not used: a copy is fitted to the data.",)
+    assert [item.code for item in source.notes] == ["source.refitted"]
+    whole = make_pipeline(FunctionTransformer(), PCA(2)).fit(OTHER_DATA)
+    assert [item.code for item in as_source(whole, "p", NAMED_DATA).notes] == ["source.refitted"]
+    frozen = make_pipeline(FrozenEstimator(PCA(2).fit(X)), FunctionTransformer())
+    assert as_source(frozen, "p", NAMED_DATA).notes == ()
+    with pytest.warns(dreval.errors.InputWarning, match="Its earlier fit is not used"):
+        dreval.trustworthiness(X, fitted, n_neighbors=2)
+    results = dreval.Evaluation(X, {"p": fitted}, n_neighbors=2).run("trustworthiness", None, None)
+    assert "Its earlier fit is not used" in " ".join(str(results).split())
     assert tuple(map(str, as_source(PCA(2), "p", NAMED_DATA).notes)) == ()
     assert tuple(map(str, as_source(TruncatedSVD(2), "t", NAMED_DATA).notes)) == ()
+
+
+@pytest.mark.parametrize(
+    ("steps", "noted"),
+    [
+        ((StandardScaler(), PCA(2)), True),
+        (("passthrough", MinMaxScaler(), PCA(2)), True),
+        ((StandardScaler(with_std=False), PCA(2)), False),
+        ((PCA(3), StandardScaler(), PCA(2)), False),
+        ((FunctionTransformer(), PCA(2)), False),
+        ((StandardScaler(),), False),
+    ],
+)
+def test_a_pipeline_that_rescales_columns_has_a_note_and_warns(steps: tuple[Any, ...], noted: bool) -> None:
+    """Its map is compared with the columns before the scaling; a value is that of the map and these columns."""
+    pipeline = make_pipeline(*steps)
+    source = as_source(pipeline, "p", NAMED_DATA)
+    assert [item.code for item in source.notes] == ["source.rescaled"] * noted
+    values = dreval.trustworthiness(X, pipeline.fit_transform(X), n_neighbors=2)
+    scorer = dreval.get_scorer("trustworthiness", n_neighbors=2)
+    calls: list[Any] = [lambda: dreval.trustworthiness(X, clone(pipeline), n_neighbors=2)]
+    calls += [lambda: dreval.score(X, clone(pipeline), "trustworthiness", n_neighbors=2), lambda: scorer(pipeline, X)]
+    for call in calls:
+        context = pytest.warns(dreval.errors.InputWarning, match="begins with") if noted else nullcontext()
+        with context:
+            assert call() == pytest.approx(values)
+
+
+def test_the_advice_on_distances_names_a_parameter_that_the_estimator_has() -> None:
+    """``PCA`` has none, ``TSNE`` and a pipeline of it have ``metric``."""
+    distances = as_data(np.abs(X[:, :1] - X[:, 0]), metric="precomputed")
+    cases = {"classical_mds": PCA(2), " metric to": TSNE(2), " tsne__metric to": make_pipeline(TSNE(2))}
+    for advice, estimator in cases.items():
+        with pytest.raises(UndefinedMeasure, match=advice):
+            as_source(estimator, "e", distances)
 
 
 def test_a_map_is_applied_as_it_is() -> None:

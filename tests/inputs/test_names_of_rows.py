@@ -270,8 +270,8 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     assert results.table["value"].iloc[0] == pytest.approx(trustworthiness(X, Y, n_neighbors=15), abs=1e-12)
     codes = [code for code in results.notes["code"] if code.startswith("rows.")]
     assert codes == ([] if code is None else [code])
-    unused = pytest.warns(InputWarning, match="not used") if code == "rows.names_unused" else nullcontext()
-    with unused:
+    warnings = {"rows.names_unused": "not used", "rows.counted": "only count the rows"}
+    with pytest.warns(InputWarning, match=warnings[code]) if code in warnings else nullcontext():
         assert dreval.trustworthiness(data, source) == pytest.approx(results.table["value"].iloc[0])
 
 
@@ -286,7 +286,10 @@ def test_the_frame_that_is_returned_is_matched_as_one_that_is_passed(
     ],
 )
 def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, data: Any) -> None:
-    """Names next to data without names are ignored, with a warning; row numbers in another order raise an error."""
+    """Names next to data without names are ignored, and row numbers in another order are matched, with a warning.
+
+    Row numbers in another order next to an array raise an error.
+    """
     expected = call(data, pd.DataFrame(SHUFFLED.to_numpy(), columns=["x", "y"]))
     with pytest.warns(InputWarning, match="Row names of `(Y|source|labels)` were not used, since the data have none"):
         assert call(data, SHUFFLED) == expected
@@ -294,7 +297,11 @@ def test_functions_warn_of_the_row_names_that_an_evaluation_notes(call: Any, dat
         with pytest.raises(InputError, match="in another order, and no row names in the data"):
             call(data, COUNTED_FRAME.iloc[ORDER])
         return
-    assert call(data, COUNTED_FRAME.iloc[ORDER]) == pytest.approx(call(data, COUNTED_FRAME), rel=1e-9)
+    with pytest.warns(
+        InputWarning, match="Rows of `(Y|embeddings.*|source|labels)` were matched .* only count the rows"
+    ):
+        value = call(data, COUNTED_FRAME.iloc[ORDER])
+    assert value == pytest.approx(call(data, COUNTED_FRAME), rel=1e-9)
 
 
 @pytest.mark.parametrize(

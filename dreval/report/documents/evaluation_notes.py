@@ -18,7 +18,11 @@ MAX_LISTED_NAMES = 8  # names that a note lists before it counts
 MAX_SCOPE_NAMES = 4  # embeddings that a note on intervals names before it counts
 MAX_REPEATED_SHARE = 0.1  # of the rows; more copies of rows are in a printed result
 SEVERITY_ORDER = (ASSUMPTION, LIMIT, FAILURE)
-FIRST_CODES = ("source.doubtful",)  # notes on which all values depend: printed before others of their weight
+FIRST_CODES = (
+    "source.doubtful",
+    "source.refitted",
+    "source.rescaled",
+)  # notes on which all values depend: printed before others of their weight
 # Notes that a printed result says elsewhere, or that change no conclusion.
 UNPRINTED_CODES = (
     "data.reference",

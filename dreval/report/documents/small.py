@@ -12,7 +12,7 @@ from dreval._docs import value_range
 from dreval._text import format_fixed, format_number, format_p, percent, significant, true_minus, without_zero
 from dreval.comparison.gate import NEW, OLD, ORDER, UNDECIDED, WORSE, Gate
 from dreval.datasets._dataset import Dataset
-from dreval.evaluation.evaluation import Evaluation
+from dreval.evaluation.evaluation import Evaluation, FailedSource
 from dreval.evaluation.provenance import graph_entry
 from dreval.geometry.kernels import KernelMap
 from dreval.glossary import DIRECTIONS, part_texts
@@ -504,7 +504,11 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     kind = "evaluation.new" if evaluation.sources else "evaluation.empty"
     size = count_noun(data.n, "point") + (f", {count_noun(data.p, 'column')}" if data.p is not None else "")
     finding = record_finding(kind, count=len(evaluation.sources), data=str(data.name), size=size)
-    rows = [[name, source.kind, str(source.what)] for name, source in evaluation.sources.items()]
+    errors = {name: source.error for name, source in evaluation.sources.items() if isinstance(source, FailedSource)}
+    rows = [
+        [name, *(("not read", "") if name in errors else (source.kind, str(source.what)))]
+        for name, source in evaluation.sources.items()
+    ]
     tables = [Table("", ["Embedding", "from", "source"], rows, names=3)] if rows else []
     settings = [f"k = {', '.join(map(str, evaluation.n_neighbors))}"]
     recipe = {"metric": evaluation.metric, **graph_entry(data)}
@@ -513,7 +517,9 @@ def evaluation_preview(evaluation: Evaluation) -> Document:
     settings += groups_parameter(data).values()
     settings += [] if data.labels is None else ["labels"]
     settings += [f"covariates {join_and(list(map(str, data.covariates)))}"] if data.covariates else []
-    return record_summary("Evaluation", [finding], tables, after=[f"{', '.join(settings)}; seed {evaluation.seed}."])
+    reasons = [f"{name} cannot be evaluated: {error}" for name, error in errors.items()]
+    after = [*reasons, f"{', '.join(settings)}; seed {evaluation.seed}."]
+    return record_summary("Evaluation", [finding], tables, after=after)
 
 
 MAX_ANSWERS = 4  # values in the first sentence of scores
