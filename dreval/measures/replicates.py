@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked
+from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked, keywords_of_anndata
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError
 from dreval.geometry.procrustes import (
@@ -76,7 +77,7 @@ SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer comm
     cost="``n_replicates`` runs of the method (with over='both' three times as many), and O(R^2 n log n) time.",
     reference="None for the value; log distances after @sun2023, whose variance score is reported with it.",
 )
-@keywords_checked
+@partial(keywords_checked, elsewhere=keywords_of_anndata("stability", "umap.UMAP()"))
 def stability(
     X: Any,
     source: Any,
