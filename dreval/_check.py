@@ -388,6 +388,18 @@ def check_parameters(options: Iterable[str], parameters: Iterable[str], owner: s
             raise _unknown(UnknownKeyword, name, parameters, f"parameter of {owner}")
 
 
+def keywords_of_anndata(name: str, second: str) -> dict[str, str]:
+    """Return how a function that takes arrays gets other data of an AnnData object, by the keyword of ``Evaluation``.
+
+    Examples
+    --------
+    >>> keywords_of_anndata("score", "Y")["use_rep"]
+    'dreval.score(adata.obsm["X_pca"], Y)'
+    """
+    data = {"layer": 'adata.layers["counts"]', "use_rep": 'adata.obsm["X_pca"]'}
+    return {keyword: f"dreval.{name}({expression}, {second})" for keyword, expression in data.items()}
+
+
 def keywords_checked(function: Function, elsewhere: Mapping[str, str] = MappingProxyType({})) -> Function:
     """Decorate an entry point of the package: the error for an unknown keyword suggests the nearest one.
 

@@ -962,7 +962,7 @@ MUTANTS = [
     # Texts of reports and codes of the command line
     Mutant(
         "report/best_sets.py",
-        "return (value - chance) / span",
+        "return (value - first) / span",
         "return value / span",
         "report/test_findings.py report/test_page.py",
     ),

@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import pandas as pd
 
-from dreval._check import describe, keywords_checked, resolve_alias
+from dreval._check import describe, keywords_checked, keywords_of_anndata, resolve_alias
 from dreval.errors import DrevalError, InputError, InputWarning, UndefinedMeasure, warn
 from dreval.evaluation.evaluation import Evaluation
 from dreval.evaluation.provenance import embedding_metric_entry, graph_entry, notes_of
@@ -22,8 +22,7 @@ from dreval.registry import MEASURES
 
 GROUPS = ("default", "all", "none")  # names that stand for several measures
 KEYWORDS_ELSEWHERE = {  # keywords of other calls, with what has that purpose here
-    "layer": 'dreval.score(adata.layers["counts"], Y)',
-    "use_rep": 'dreval.score(adata.obsm["X_pca"], Y)',
+    **keywords_of_anndata("score", "Y"),
     **dict.fromkeys(("groupby", "target", "y"), "dreval.score(X, Y, labels=y)"),
 }
 SCORE_COLUMNS = ("measure", "parameters", "value", "direction", "lower", "upper", "n_used", "note")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 from itertools import combinations
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked
+from dreval._check import IntArray, check_int, check_k, check_one_of, keywords_checked, keywords_of_anndata
 from dreval._random import stream, stream_seed
 from dreval.errors import InputError
 from dreval.geometry.procrustes import (
@@ -28,7 +29,13 @@ from dreval.geometry.procrustes import (
     variance_score,
 )
 from dreval.geometry.view import Reads, make_views
-from dreval.inference.groups import MIN_HALVED_GROUPS, half_of_groups
+from dreval.inference.groups import (
+    MIN_HALVED_GROUPS,
+    effective_count,
+    few_groups_note,
+    half_of_groups,
+    is_few,
+)
 from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
 from dreval.inference.reruns import (
     Over,
@@ -70,7 +77,7 @@ SHARE_OF_SMALL_OVERLAPS = 0.001  # of the pairs of halves: those with fewer comm
     cost="``n_replicates`` runs of the method (with over='both' three times as many), and O(R^2 n log n) time.",
     reference="None for the value; log distances after @sun2023, whose variance score is reported with it.",
 )
-@keywords_checked
+@partial(keywords_checked, elsewhere=keywords_of_anndata("stability", "umap.UMAP()"))
 def stability(
     X: Any,
     source: Any,
@@ -137,7 +144,8 @@ def stability(
     -------
     Stability
         ``float()`` of it is J: of "both" that of the halves. ``parts``: ``conf_low`` and ``conf_high`` (for the value
-        of infinitely many replicates: jackknife over replicates, Student's t, 95 %), ``local_variation``,
+        of infinitely many replicates: jackknife over replicates, Student's t, 95 %; NaN over an effective number of
+        fewer than five groups), ``local_variation``,
         ``global_variation`` (medians over points), ``failed``; of "both" also ``seeds`` (J over seeds, all points),
         ``same_half`` (J of two seeds of one half, on the points that it shares with another half) and ``seed_share``,
         :math:`(1 - J_\text{same half}) / (1 - J)` with J as a mean over pairs of halves; a ratio of estimates,
@@ -231,6 +239,8 @@ def stability(
     pose = align(embedded.main, case.data.n)
     points = _point_columns(embedded.main, agreement, pose, near[""].nearest_data, case.root)
     value, parts = _value_and_parts(embedded, agreement, points, case.data.n, k)
+    if few_groups := _few_groups(embedded.kind, case.data):
+        parts |= {"conf_low": math.nan, "conf_high": math.nan}
     record: Stability = make_record(
         stability,
         case,
@@ -240,7 +250,7 @@ def stability(
         parts=parts,
         chance=0.0,
         n_runs=len(embedded.results),
-        notes=_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared), case.data),
+        notes=(*_notes(embedded, parts, points, near[""].nearest_data, (k, ks[0], shared), case.data), *few_groups),
         points=points,
         replicates=pose.maps,
         mean=pose.mean,
@@ -267,6 +277,14 @@ def _check_groups(case: RerunInput, over: str) -> None:
         hint = "Use over='groups', which leaves out one at a time." if over != "groups" else "Use over='seeds'."
         requirement = f"must be at least {least} for over={over!r}"
         raise InputError("groups", requirement, f"{len(groups.classes)} groups", hint)
+
+
+def _few_groups(over: str, data: Data) -> Notes:
+    """Return the note that the groups that are left out are too few for an interval; empty if they are not."""
+    if over != "groups" or data.groups is None:
+        return ()
+    effective = effective_count(np.bincount(data.groups.codes))
+    return (few_groups_note(len(data.groups.classes), effective, "interval"),) if is_few(effective) else ()
 
 
 def groups_parameter(data: Data) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from dreval.measures.classes import TINY_SQUARE, Members, members, row_blocks, s
 from dreval.measures.core import measure
 from dreval.records.notes import Notes, note
 
+MAX_MAP_COLUMNS = 3  # of an embedding that is a map, whose origin is arbitrary
 MIN_POINTS_OF_LABEL = 10  # below which a label is left out, as in scib-metrics and scIntegrationMetrics
 
 
@@ -219,7 +220,10 @@ def bras(view: View, embedding_distance: str = "cosine") -> tuple[float, Notes]:
         )
         widths = np.where(has_width, (outside - inside) / np.where(has_width, larger, 1.0), 0.0)
         means.append(float(np.mean(1.0 - np.abs(widths))))
-    return float(np.mean(means)), (note("silhouette_batch.left", count=left_out),) if left_out else ()
+    notes = (note("silhouette_batch.left", count=left_out),) if left_out else ()
+    if embedding_distance == "cosine" and view.Y.shape[1] <= MAX_MAP_COLUMNS:
+        notes += (note("bras.cosine", count=view.Y.shape[1]),)
+    return float(np.mean(means)), notes
 
 
 # The batches among the nearest points of the same label.

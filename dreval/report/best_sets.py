@@ -18,11 +18,9 @@ def normalized_score(column: Column, value: float, chance: float) -> float:
 
     If the chance level is the value of a good embedding, return the position from the worst value (0) to chance (1).
     """
-    perfect = column.perfect
-    if column.aims_at_chance:
-        perfect, chance = chance, column.bounds[0] if column.higher else column.bounds[1]
-    span = perfect - chance
-    return (value - chance) / span if math.isfinite(span) and not column.is_tie(perfect, chance) else math.nan
+    first, last = column.scale_ends(chance)
+    span = last - first
+    return (value - first) / span if math.isfinite(span) and not column.is_tie(last, first) else math.nan
 
 
 def reaches_chance(column: Column, cell: MeasuredValue) -> bool:

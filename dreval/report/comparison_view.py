@@ -185,9 +185,15 @@ def direction_of(comparison: Comparison, name: str) -> str:
     return str(table.loc[table["measure"] == row["measure"], "direction"].iloc[0])
 
 
+def performed_tests(comparison: Comparison) -> list[str]:
+    """Return the tests of pairs that have a result, each once: a p-value or a posterior probability."""
+    pairs = comparison.pairs
+    return [test for test in dict.fromkeys(pairs.loc[pairs[["p_value", "p_rope"]].notna().any(axis=1), "test"]) if test]
+
+
 def test_assumptions(comparison: Comparison) -> str:
     """Return what the tests of pairs take as independent and as fixed; empty without tests."""
-    tests = [test for test in dict.fromkeys(comparison.pairs["test"]) if test]
+    tests = performed_tests(comparison)
     if comparison.families or not tests:
         return "independent data sets" if tests else ""
     kinds = {test: kind for kind, test in TEST_NAMES.items()}

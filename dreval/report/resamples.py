@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -17,24 +18,38 @@ from dreval.report.result_view import ResultView
 
 RESIDUAL = "residual"  # the variable of tests of the residual of the data given the embedding
 NULL_DATA_NAMES = {"columns": "independent columns", "gaussian": "one Gaussian cloud"}
+MAX_NAMED = 4  # variables or tests that are named; more are counted
 SCHEMES = {  # the hypothesis of restricted permutations, for use after the names of the variables
     "within": " within blocks",
+    "groups": " between groups",
+    "within_groups": " within groups",
     "blocks": " (with whole blocks of rows exchangeable)",
     "cyclic": " (as stationary series)",
 }
 
 
-def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]]) -> str:
+def scheme_text(view: ResultView, rows: Iterable[Mapping[str, Any]], name: Callable[[str], str] = str) -> str:
     """Return the restriction of the permutations of some tests, for use after the name of their variable.
 
-    Where tests differ, those with a restriction are named: " (HSIC within blocks)".
+    Where tests or else variables differ, those with a restriction are named: " (HSIC within blocks)". A variable whose
+    name has the restriction ("dose (within groups)") is not followed by it. ``name`` marks up a variable.
     """
     tests: dict[str, dict[str, None]] = {}
+    variables: dict[str, dict[str, None]] = {}
     for row in rows:
-        tests.setdefault(SCHEMES.get(view.scheme(row), ""), {})[test_name(str(row["test"]))] = None
+        scheme, variable = SCHEMES.get(view.scheme(row), ""), str(row["variable"])
+        scheme = "" if variable.endswith(f"({scheme.strip()})") else scheme
+        tests.setdefault(scheme, {})[test_name(str(row["test"]))] = None
+        variables.setdefault(scheme, {})[name(variable)] = None
     if len(tests) == 1:
         return next(iter(tests))
-    parts = [f"{join_and(list(names))}{scheme}" for scheme, names in tests.items() if scheme]
+    is_by_test = sum(map(len, tests.values())) == len({*chain(*tests.values())})
+    noun, restricted = ("test", tests) if is_by_test else ("variable", variables)
+    parts = [
+        f"{join_and(list(names)) if len(names) <= MAX_NAMED else count_noun(len(names), noun)}{scheme}"
+        for scheme, names in restricted.items()
+        if scheme
+    ]
     return f" ({'; '.join(parts)})" if parts else ""
 
 

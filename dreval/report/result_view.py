@@ -19,7 +19,6 @@ from dreval.comparison.ranking import ranking
 from dreval.errors import DrevalError
 from dreval.glossary import DIRECTIONS, TARGETS
 from dreval.inference.intervals import LEVEL
-from dreval.inference.permutation import SCHEMES
 from dreval.inference.ties import is_tie, scale_size, tied_ranks
 from dreval.measures.core import GOALS
 from dreval.records.comparison import Comparison
@@ -28,6 +27,7 @@ from dreval.records.notes import Note
 from dreval.records.results import Results, over_replicates
 from dreval.registry import MEASURES
 from dreval.report.format import count_noun, join_and
+from dreval.significance.base import SCHEME_HYPOTHESES
 
 # Names of persons that begin titles of measures: they keep their capital within a sentence.
 PERSONS = (
@@ -54,6 +54,11 @@ DIFFERS = "differs"
 CARD_FACTS = ("term", "noun", "variant", "bar", "warning", "warns_first", "share", "whole")
 MAX_METRIC_NAMES = 3  # embeddings that the entry of the metric names; further ones are counted
 MAX_SIDE_BY_SIDE = 8  # embeddings; of more the first ones have panels and colors
+
+
+CHANCE_TO_PERFECT = ("chance level", "perfect")  # the ends of the scale of quality
+WORST_TO_MIXED = ("worst", "mixed at random")  # those of a measure of mixing, whose best value is its chance level
+MIXING_SCALE = "Mixing of batches: from worst to mixed at random, the value under chance."
 
 
 @dataclass(frozen=True)
@@ -263,16 +268,29 @@ class Column:
         top = best(self.compared_values.values())
         gap = abs(top - worst(self.compared_values.values()))
         chances = [c.chance for c in self.cells.values() if not math.isnan(c.chance)]
-        perfect = self.bounds[1] if self.higher else self.bounds[0]
-        scale = 0.2 * min(abs(perfect - c) for c in chances) if chances and math.isfinite(perfect) else 0.0
+        lengths = [abs(last - first) for first, last in map(self.scale_ends, chances)]
+        scale = 0.2 * min(lengths) if chances and math.isfinite(max(lengths)) else 0.0
         span = max(gap, scale)
         return 1.0 - abs(top - self.values[name]) / span if span > 0 and math.isfinite(span) else 0.0
 
-    def distance_to_perfect(self, names: Iterable[str]) -> float:
-        """Return the distance from the mean chance level of some embeddings to a perfect value; NaN if unknown."""
-        perfect = self.bounds[1] if self.higher else self.bounds[0]
+    def scale_ends(self, chance: float) -> tuple[float, float]:
+        """Return the values at both ends of the scale of quality: chance level and perfect.
+
+        If the chance level is the value of a good embedding, return the worst value and the chance level.
+        """
+        worst = self.bounds[0] if self.higher else self.bounds[1]
+        return (worst, chance) if self.aims_at_chance else (chance, self.perfect)
+
+    @property
+    def scale_meanings(self) -> tuple[str, str]:
+        """The ends of the scale of quality in words."""
+        return WORST_TO_MIXED if self.aims_at_chance else CHANCE_TO_PERFECT
+
+    def scale_length(self, names: Iterable[str]) -> float:
+        """Return the length of the scale of quality at the mean chance level of some embeddings; NaN if unknown."""
         chances = [self.cells[name].chance for name in names]
-        span = abs(perfect - sum(chances) / len(chances))
+        first, last = self.scale_ends(sum(chances) / len(chances))
+        span = abs(last - first)
         return span if math.isfinite(span) and span > 0 else math.nan
 
     @cached_property
@@ -577,11 +595,16 @@ class ResultView:
 
     @cached_property
     def _schemes(self) -> Mapping[tuple[str, str, str], str]:
-        """The schemes of the tests whose permutations are restricted, which their notes say."""
-        schemes = {f"permutation.{scheme}": scheme for scheme in SCHEMES}
+        """The schemes of the tests whose permutations are restricted, from their notes; of two the later scheme."""
+        schemes = {f"permutation.{scheme}": scheme for scheme in SCHEME_HYPOTHESES}
         table = None if self.results is None else self.results.notes[["embedding", "test", "variable", "code"]]
-        notes = [] if table is None else table.itertuples(index=False, name=None)
-        return {(name, test, variable): schemes[code] for name, test, variable, code in notes if code in schemes}
+        notes = [] if table is None else list(table.itertuples(index=False, name=None))
+        return {
+            (name, test, variable): scheme
+            for code, scheme in schemes.items()
+            for name, test, variable, of_note in notes
+            if of_note == code
+        }
 
     @cached_property
     def pair_p_values(self) -> Mapping[tuple[str, str, frozenset[str]], float]:
@@ -750,10 +773,15 @@ def read_results(results: Results) -> ResultView:
     unranked = (*results.reference, *collapsed)
     limited = notes_of_table(results.notes[results.notes["code"] == "lists.area"])
     lengths = {dict(note.values)["length"] for note in limited}
+    is_cosine = (results.notes["code"] == "bras.cosine") & ~results.notes["embedding"].isin(unranked)
+    without_conclusion = {*results.notes.loc[is_cosine, "measure"]}
     return ResultView(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(_up_to(make_column(*key, rows, unranked), lengths) for key, rows in columns.items()),
+        columns=tuple(
+            _up_to(replace(column, direction="none") if column.measure in without_conclusion else column, lengths)
+            for column in (make_column(*key, rows, unranked) for key, rows in columns.items())
+        ),
         tests=tuple(independence_rows(table).to_dict("records")),
         method_tests=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
 import pandas as pd
 
-from dreval._check import FloatArray, check_float, check_int, keywords_checked
+from dreval._check import FloatArray, check_float, check_int, keywords_checked, keywords_of_anndata
 from dreval._random import root_seed, stream
 from dreval.errors import DrevalError
 from dreval.evaluation.plan import MeasureTask
@@ -167,7 +167,7 @@ def split_measurements(
     cost="For H settings and R splits 2 H R runs of the method, and 2 R + 1 passes over the data, O(n^2 p) time each.",
     reference="@neufeld2024, @lin2024.",
 )
-@keywords_checked
+@partial(keywords_checked, elsewhere=keywords_of_anndata("held_out_fidelity", "umap.UMAP()"))
 def held_out_fidelity(
     X: Any,
     source: Any,

@@ -122,6 +122,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
     "keyword": (lambda: dreval.score(X, Y, k=3), "Did you mean 'n_neighbors'"),
     "keyword of scikit-learn": (lambda: dreval.score(X, Y, y=LABELS), r"Call dreval.score\(X, Y, labels=y\)"),
     "keyword of Evaluation": (lambda: dreval.score(X, Y, use_rep="X_pca"), r"Call dreval.score\(adata.obsm"),
+    "keyword of stability": (
+        lambda: dreval.stability(X, "pca", use_rep="X_pca"),
+        r"Call dreval.stability\(adata.obsm",
+    ),
+    "keyword of held_out_fidelity": (
+        lambda: dreval.held_out_fidelity(X, "pca", layer="counts"),
+        r"Call dreval.held_out_fidelity\(adata.layers",
+    ),
     "keyword of scanpy": (lambda: dreval.Evaluation(X, basis="X_umap"), r'Call Evaluation\(adata, "X_umap"\)'),
 }
 

@@ -271,3 +271,17 @@ def test_a_pca_next_to_x_is_noted():
         warnings.simplefilter("error")
         results = dreval.Evaluation(adata(["X_pca", "X_umap"]), {"u": "X_umap"}).run("trustworthiness", None, None)
     assert "use_rep='X_pca'" in " ".join(results.notes["text"])
+
+
+def test_a_covariate_of_a_dict_may_be_the_name_of_a_column():
+    """The column has the new name, and is not a feature; an unknown name raises the error of a list of names."""
+    cells = adata(["X_pca"])
+    cells.obs["lab"] = np.tile(["a", "b"], 30)
+    depth = np.arange(60.0)
+    data = as_data(cells, covariates={"batch": "lab", "depth": depth})
+    assert data.covariates["batch"].tolist() == cells.obs["lab"].tolist()
+    assert data.covariates["depth"].tolist() == depth.tolist()
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(lab=cells.obs["lab"].to_numpy())
+    assert as_data(frame, covariates={"batch": "lab"}).X.shape == (60, 4)
+    with pytest.raises(DrevalError, match="lib"):
+        as_data(cells, covariates={"batch": "lib"})

@@ -370,3 +370,17 @@ def test_small_values_are_printed_without_a_power():
     for value, text in ((0.002, "0.002"), (-0.002, "\N{MINUS SIGN}0.002"), (0.0001, "0.000"), (0.123, "0.12")):
         figure = dataclasses.replace(record, value=value).plot()
         assert f"stability {text}, other seeds" in texts(figure)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "has_interval"), [((20, 20, 20), False), ((12,) * 5, True), ((52, 2, 2, 2, 2), False)]
+)
+def test_an_interval_over_groups_needs_five_of_equal_size(sizes, has_interval):
+    """As in an evaluation: below an effective number of five there is the value, and a note, but no interval."""
+    record = dreval.stability(
+        data(sum(sizes)), "pca", groups=np.repeat(np.arange(len(sizes)), sizes), over="groups", random_state=0
+    )
+    assert np.isfinite(record.value)
+    assert np.isfinite([record.parts["conf_low"], record.parts["conf_high"]]).all() == has_interval
+    assert ("interval.few_groups" in {note.code for note in record.notes}) != has_interval
+    assert ("without an interval" in str(record)) != has_interval

@@ -16,14 +16,24 @@ from hypothesis import strategies as st
 from matplotlib.figure import Figure
 from report_cases import make_results, measure_row, simulated_results
 
+import dreval
 from dreval.errors import DrevalWarning, InputError, UnknownName
 from dreval.records.tests import IndependenceTest
 from dreval.report import _style
 from dreval.report._svg import inline_svg
+from dreval.report.best_sets import normalized_score
 from dreval.report.figures._grid import CELL_INCHES, EDGE_INCHES, PanelGrid, Reading
-from dreval.report.figures._panels import class_colors, map_cells, place_points, scale_of_maps, scale_of_numbers
+from dreval.report.figures._panels import (
+    class_colors,
+    map_cells,
+    place_points,
+    scale_of_column,
+    scale_of_maps,
+    scale_of_numbers,
+)
 from dreval.report.figures.nulls import null_histogram
 from dreval.report.plot import plot
+from dreval.report.result_findings import verdict
 from dreval.report.result_view import read_results
 
 SVG = "{http://www.w3.org/2000/svg}"
@@ -558,3 +568,60 @@ def test_letters_without_a_font_warn_once(tmp_path):
     results.report(tmp_path / "a.html")
     assert repr(figure).startswith("<Figure size")
     assert _style.letters_without_glyph(["naïve λ", "one two"]) == ""
+
+
+def mixing_results(measures, columns=2, **options):
+    """Return a result on two batches: apart, mixed at random, and both without classes."""
+    rng = np.random.default_rng(0)
+    kinds, batch = np.repeat(["blood", "skin"], 60), np.tile(["first", "second"], 60)
+    mixed = rng.normal(size=(120, columns)) + 6.0 * (kinds == "skin")[:, None]
+    apart = mixed + 40.0 * (batch == "second")[:, None] * np.eye(columns)[0]
+    data = np.column_stack([apart, rng.normal(size=(120, 3))])
+    ev = dreval.Evaluation(data, {"apart": apart, "mixed": mixed}, labels=kinds, batch=batch, random_state=0)
+    return ev.run(measures, tests=None, options=options)
+
+
+def test_mixing_is_colored_from_the_worst_value_to_mixed_at_random():
+    """The heat map, maps and bars have one scale: batches that are apart are orange, mixed ones blue."""
+    results = mixing_results(["ilisi", "kbet", "clisi"])
+    view = read_results(results)
+    for column in (column for column in view.columns if column.aims_at_chance):
+        scales = {name: scale_of_column(column, name) for name in column.values}
+        levels = {name: int(scale.levels(column.values[name])) for name, scale in scales.items()}
+        assert (levels["apart"], levels["mixed"]) == (0, 7)
+        assert scales["mixed"].meanings == ("worst", "mixed at random")
+        for name, value in column.values.items():
+            scale = scales[name]
+            share = (value - scale.first) / (scale.last - scale.first)
+            assert share == pytest.approx(normalized_score(column, value, column.cells[name].chance))
+
+    texts = [text.get_text() for text in results.plot("map", measure="ilisi").findobj(mpl.text.Text)]
+    assert any(text.endswith("\nmixed at random") for text in texts)
+    assert not any("perfect" in text or "≤" in text for text in texts)
+    for measures, ends in ((["ilisi", "kbet"], ("worst", "mixed at random")), (None, ("chance level", "perfect"))):
+        texts = [text.get_text() for text in results.plot("heatmap", measure=measures).findobj(mpl.text.Text)]
+        assert {*ends} <= {*texts}
+        assert ("Mixing of batches: from worst to mixed at random" in " ".join(texts)) == (measures is None)
+
+
+def test_a_difference_of_mixing_is_a_part_of_its_scale():
+    """On the way from 0 to mixed at random a difference of mixing is at most 100 %."""
+    results = mixing_results(["ilisi", "kbet", "clisi"])
+    columns = {column.measure: column for column in read_results(results).columns}
+    chances = [columns["ilisi"].cells[name].chance for name in ("apart", "mixed")]
+    assert columns["ilisi"].scale_length(["apart", "mixed"]) == pytest.approx(np.mean(chances))
+    assert columns["clisi"].scale_length(["apart"]) == pytest.approx(1 - columns["clisi"].cells["apart"].chance)
+
+
+def test_no_conclusion_rests_on_cosine_distances_of_a_map():
+    """BRAS by cosine distances calls no map best or poor; by Euclidean ones, or in ten columns, it does."""
+    cosine = mixing_results(["bras"])
+    assert "bras.cosine" in set(cosine.notes["code"])
+    (column,) = read_results(cosine).columns
+    assert not column.ranks
+    assert len(column.values) == 2
+    assert not any("atch" in answer for answer in map(str, verdict(read_results(cosine), max_cautions=None)))
+    for results in (mixing_results(["bras"], bras={"embedding_distance": "euclidean"}), mixing_results(["bras"], 10)):
+        assert "bras.cosine" not in set(results.notes["code"])
+        assert read_results(results).columns[0].ranks
+        assert any(answer.question == "Batches" for answer in verdict(read_results(results)))

@@ -488,3 +488,54 @@ def test_a_passed_covariate_has_its_answer_where_answers_of_tests_are_left_out()
     assert "on age" in texts[0]
     assert len(answers_of_tests(view)) == 2
     assert any("(k = 15, seed 0)" in line for line in wrap(f"{'a ' * 34}(k = 15, seed 0)"))
+
+
+GROUP_ROWS = np.random.default_rng(5).normal(size=(90, 4))
+GROUP_KINDS = np.tile(["left", "right"], 45)
+
+
+def in_groups(count: int, tests: Any, **covariates: Any) -> dreval.Results:
+    """Return a result of two embeddings of points in groups of equal size."""
+    ev = dreval.Evaluation(
+        GROUP_ROWS,
+        {"a": GROUP_ROWS[:, :2], "b": GROUP_ROWS[:, 1:3]},
+        labels=GROUP_KINDS,
+        groups=np.repeat(np.arange(count), 90 // count).astype(str),
+        covariates=covariates,
+        n_neighbors=5,
+        random_state=0,
+    )
+    return ev.run(["trustworthiness", "knn_accuracy"], tests, n_resamples=99)
+
+
+def test_the_methods_name_no_test_of_differences_that_groups_are_too_few_for() -> None:
+    """With three groups nothing is tested, and no work of such a test is cited; with ten everything is."""
+    few, enough = in_groups(3, None), in_groups(10, None)
+    for record in (few, few.compare()):
+        text = record.paragraph("methods")
+        assert "Paired differences" not in text
+        assert "MacKinnon" not in text
+        assert "No intervals and no tests of differences: 3 groups, and at least five are needed." in text
+        assert "mackinnon" not in record.bibtex().lower()
+    for record in (enough, enough.compare()):
+        text = record.paragraph("methods")
+        assert "Paired differences were tested" in text
+        assert "No intervals" not in text
+        assert "mackinnon" in record.bibtex().lower()
+    assert "Tests:" not in str(few.compare())
+    assert "Tests: independent groups" in str(enough.compare())
+
+
+def test_the_paragraphs_name_restricted_permutations_and_neighbors_of_other_groups() -> None:
+    """A variable that varies within groups is permuted within them, one that does not between them."""
+    age = np.repeat(np.arange(10.0), 9)
+    alone, both = in_groups(10, "hsic"), in_groups(10, "hsic", age=age)
+    assert "99 permutations (Phipson and Smyth, 2010) within groups and Holm" in alone.paragraph("methods")
+    assert "(labels within groups; age between groups)" in both.paragraph("methods")
+    assert "on labels within groups" in alone.paragraph()
+    assert "on age between groups" in both.paragraph()
+    assert "Neighbors from other groups: for class accuracy." in alone.paragraph("methods")
+    free = dreval.Evaluation(GROUP_ROWS, {"a": GROUP_ROWS[:, :2]}, labels=GROUP_KINDS, random_state=0)
+    text = free.run(["knn_accuracy"], "hsic", n_resamples=99).paragraph("methods")
+    assert "within" not in text
+    assert "other groups" not in text

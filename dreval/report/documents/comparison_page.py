@@ -72,7 +72,7 @@ from dreval.report.figures.comparisons import critical_difference_text
 from dreval.report.figures.page import DifferenceAxis, bar_of, thumbnail
 from dreval.report.format import MAX_NAME_BREADTH, count_noun, join_and, number_word, short_names
 from dreval.report.plot import draw_comparison, plot_comparison
-from dreval.report.result_view import Column, MeasuredValue, ResultView, read_results
+from dreval.report.result_view import MIXING_SCALE, Column, MeasuredValue, ResultView, read_results
 
 FIGURE_CAPTIONS = {  # captions of the kinds of figures, in the order of a report
     "critical_difference": "Mean ranks; a bar joins embeddings that do not differ significantly",
@@ -248,6 +248,8 @@ def _table_note(comparison: Comparison, has_bars: bool) -> str:
         parts.append(f"● {best}.")
     parts += [letter_text(comparison)]
     parts += ["Bar: from chance to perfect."] if has_bars else []
+    has_mixing = has_bars and any(column_of(comparison, name).aims_at_chance for name in comparison.measures)
+    parts += [MIXING_SCALE] if has_mixing else []
     parts += ["↓ lower is better."] if not comparison.families else []
     return " ".join(filter(None, parts))
 

@@ -16,7 +16,15 @@ from dreval.report.figures.page import bar_of
 from dreval.report.findings import list_names
 from dreval.report.format import join_and, number_word
 from dreval.report.result_findings import missing_reason
-from dreval.report.result_view import DIFFERS, NEIGHBORS_PARAMETER, TARGET_PARAMETER, Column, ResultView, parameter_text
+from dreval.report.result_view import (
+    DIFFERS,
+    MIXING_SCALE,
+    NEIGHBORS_PARAMETER,
+    TARGET_PARAMETER,
+    Column,
+    ResultView,
+    parameter_text,
+)
 
 MAX_MEASURES_DOWN = 6  # embeddings side by side in the table of all measures; of more, embeddings are the rows
 MAX_MEASURES_ACROSS = 8  # further measures in one table of many embeddings
@@ -73,6 +81,7 @@ def _score_note(view: ResultView) -> str:
     if any(column.has_any_interval for column in view.main_columns):
         parts.append(f"Small: half the {view.level} interval, or both sides where they differ.")
     parts.append("Bar: from chance to perfect; an empty bar: no better than chance. ↓ lower is better.")
+    parts += [MIXING_SCALE] if any(column.aims_at_chance for column in view.main_columns) else []
     if any(" to " in column.chance for column in view.by_goal):
         parts.append("≈ differs between the embeddings.")
     if any(column.ties_matter(name) for column in view.main_columns for name in column.values):

@@ -216,7 +216,9 @@ def embedding_cards(results: Results, view: ResultView, names: Sequence[str], sh
         warning = "" if name in view.reference else _first_caution_text(view, name, is_card=True)
         cards.append(Card(name, short[name], standing(view, name).predicate, drawing, bars, warning))
     return Cards(
-        cards, _card_note(view, columns, value), len(cards) if len(cards) <= MAX_OPEN_CARDS else MAX_OPEN_CARDS
+        cards,
+        _card_note(view, columns, mapped[0] if mapped and has_map else None),
+        len(cards) if len(cards) <= MAX_OPEN_CARDS else MAX_OPEN_CARDS,
     )
 
 
@@ -240,14 +242,14 @@ def _card_bar(view: ResultView, column: Column, name: str) -> Bar:
     )
 
 
-def _card_note(view: ResultView, columns: Sequence[Column], value: str) -> str:
+def _card_note(view: ResultView, columns: Sequence[Column], mapped: Column | None) -> str:
     """Return how to read the cards."""
     parts = []
     if len(view.computed) > 1:
         parts.append("Best first: by the number of questions with a place in a best set, then of measures.")
-    if value:
+    if mapped:
         k = f" of their {view.k} nearest on the map" if view.k is not None else ""
-        parts.append(f"Points: {value}{k}, from chance to perfect.")
+        parts.append(f"Points: {mapped.title_in_sentence}{k}, from {' to '.join(mapped.scale_meanings)}.")
     if columns:
         parts.append(f"Bars: {'; '.join(column.title_in_sentence for column in columns)}.")
     return " ".join(parts)

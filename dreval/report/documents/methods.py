@@ -11,12 +11,12 @@ from typing import Any
 from dreval._text import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
-from dreval.records.frames import groups_text, independence_rows, of_method, parameters_of
+from dreval.records.frames import groups_text, independence_rows, notes_of_table, of_method, parameters_of
 from dreval.records.provenance import versions
 from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
-from dreval.report.comparison_view import test_assumptions
+from dreval.report.comparison_view import performed_tests, test_assumptions
 from dreval.report.format import count_noun, join_and, number_word
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
@@ -166,6 +166,7 @@ def methods(
     yield f"{subject} {verb} evaluated with dreval {version}{markup.cite(SOFTWARE_KEY)}."
     yield from _method_sentence(results, markup, listed)
     yield from _setting_sentences(measures, settings, markup, listed)
+    yield from _group_sentences(results, markup, listed)
     if isinstance(record, Results) and view is not None:
         yield from _uncertainty_sentences(record, view, markup)
     elif isinstance(record, Comparison):
@@ -217,6 +218,21 @@ def _setting_sentences(
         yield f"Settings: {', '.join(texts)}."
 
 
+def _group_sentences(results: Results | None, markup: ParagraphMarkup, listed: int) -> Iterator[str]:
+    """Yield which measures read neighbors from other groups, and that the groups are too few for inference."""
+    if results is None:
+        return
+    notes = results.notes
+    measures = dict.fromkeys(notes.loc[notes["code"] == "knn.groups", "measure"])
+    titles = [markup.title(title_in_sentence(MEASURES.card(name).title)) for name in measures if name in MEASURES]
+    if titles:
+        yield f"Neighbors from other groups: for {_first_items(titles, listed, 'measure')}."
+    few = [dict(note.values) for note in notes_of_table(notes[notes["code"] == "interval.few_groups"])]
+    if few and results.table["conf_low"].isna().all():
+        groups, least = f"{few[0]['groups']} groups{few[0]['extent']}", number_word(few[0]["least"])
+        yield f"No intervals and no tests of differences: {groups}, and at least {least} are needed."
+
+
 def _first_items(items: Sequence[str], max_items: int, noun: str) -> str:
     """Return the first items in a sentence, and the number of the others."""
     left = len(items) - max_items
@@ -251,7 +267,7 @@ def _uncertainty_sentences(results: Results, view: ResultView, markup: Paragraph
         yield f"Best embeddings: multiple comparisons with the best{works}, {scope}."
     comparison = view.comparison
     if comparison is not None:
-        yield from _comparison_sentences(comparison, markup, {_adjustment(results), *comparison.pairs["test"]})
+        yield from _comparison_sentences(comparison, markup, {_adjustment(results), *performed_tests(comparison)})
 
 
 def has_best_sets(view: ResultView) -> bool:
@@ -272,7 +288,7 @@ def _test_sentence(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
     permuted = rows[rows["p_kind"] == "permutation"]
     if len(permuted):
         text += f", with {int(permuted['n_resamples'].max()):,} permutations{markup.cite(*INFERENCE['permutation'])}"
-        text += scheme_text(read_results(results), permuted.to_dict("records"))
+        text += scheme_text(read_results(results), permuted.to_dict("records"), markup.name)
     if "bandwidth.pooled" in set(results.notes["code"]):
         text += ", by the largest z over multiples of the bandwidth of the median rule"
     adjust = _adjustment(results)
@@ -300,7 +316,7 @@ def _comparison_sentences(comparison: Comparison, markup: ParagraphMarkup, cited
     if tests:
         phrases = [OVERALL_TEST_PHRASES[name] + cite(name) for name in tests]
         yield f"Equality was tested by {join_and(phrases)}."
-    pairs = [name for name in dict.fromkeys(comparison.pairs["test"]) if name in PAIR_TEST_PHRASES]
+    pairs = [name for name in performed_tests(comparison) if name in PAIR_TEST_PHRASES]
     level, adjust = f"{100 * recipe['alpha']:g}{markup.percent}", _adjustment(comparison)
     if pairs:
         kind = "Pairs were compared by" if comparison.families else "Paired differences were tested two-sided with"
@@ -329,7 +345,7 @@ def bibtex(record: Results | Comparison) -> str:
     view = read_results(record) if isinstance(record, Results) else None
     comparison = view.comparison if view is not None else record
     if comparison is not None:
-        inference_keys += [_adjustment(comparison), *comparison.overall["test"], *comparison.pairs["test"]]
+        inference_keys += [_adjustment(comparison), *comparison.overall["test"], *performed_tests(comparison)]
         inference_keys += ["margin"] if comparison.recipe.get("margin") and "verdict" not in comparison.recipe else []
     if view is not None:
         table = record.table

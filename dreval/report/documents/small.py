@@ -308,6 +308,7 @@ def measure_findings(record: MeasureRecord) -> list[Finding]:
             groups = record.recipe["parameters"].get("groups", "")
             over += f" of {groups}" if groups and over == "halves" else f" ({groups})" if groups else ""
             numbers |= {"runs": record.n_runs, "over": over, **ends}
+            kind += "_without_interval" * math.isnan(parts["conf_low"])
         case _:
             kind, numbers["title"] = "measure.other", record.title
     caution = MEASURES.card(record.measure).caution if record.measure in MEASURES else ""

@@ -29,7 +29,14 @@ from dreval.report._style import (
 )
 from dreval.report.comparison_view import column_of, setting_suffix
 from dreval.report.figures._grid import Bar
-from dreval.report.result_view import Column, ResultView, parameter_text, read_results
+from dreval.report.result_view import (
+    CHANCE_TO_PERFECT,
+    WORST_TO_MIXED,
+    Column,
+    ResultView,
+    parameter_text,
+    read_results,
+)
 
 MAP_CELLS = 30  # cells a side of a map
 MAX_SINGLE_POINTS = 600  # points of a map are drawn one by one up to here
@@ -39,6 +46,7 @@ POINT_MARGIN = 1.06
 HOLLOW_DIAMETER = 0.6  # diameter of the hole of a hollow point, over that of the point
 UNLABELED = "unlabeled"
 DIFFERENCE_STEPS = 17  # colors of a map of differences; the middle one is neutral
+ROUNDING = 1e-9  # of the length of a scale, by which values may be beyond its ends
 NEUTRAL_COLOR = "#cdd3da"  # the middle of a ramp between two colors: seen on light and on dark panels
 
 
@@ -169,17 +177,22 @@ def scale_of_maps(
     higher: bool,
     bounds: tuple[float, float] = (-math.inf, math.inf),
     chances: Sequence[float] = (),
+    aims_at_chance: bool = False,
 ) -> Scale:
     """Return the common scale of several maps: from the mean chance level, else the worse bound, to a perfect value.
 
+    If the chance level is the value of a good embedding, the scale goes from the worse bound to the chance level.
     Without both ends it goes from the 5 % to the 95 % quantile of all values.
     """
     worst, best = bounds if higher else bounds[::-1]
     pooled = np.concatenate([v[np.isfinite(v)] for v in values]) if values else np.zeros(0)
-    for first, meaning in ((float(np.mean(chances)) if len(chances) else math.nan, "chance level"), (worst, "worst")):
-        if math.isfinite(best - first) and abs(best - first) > 1e-9 * max(abs(best), abs(first)):
-            side = 1.0 if best > first else -1.0
-            return Scale(first, best, (meaning, "perfect"), (bool((side * pooled < side * first).any()), False))
+    chance = float(np.mean(chances)) if len(chances) else math.nan
+    by_chance = (worst, chance, WORST_TO_MIXED) if aims_at_chance else (chance, best, CHANCE_TO_PERFECT)
+    for first, last, meanings in (by_chance, (worst, best, ("worst", "perfect"))):
+        if math.isfinite(last - first) and abs(last - first) > 1e-9 * max(abs(last), abs(first)):
+            share = (pooled - first) / (last - first)
+            beyond = bool((share < -ROUNDING).any()), aims_at_chance and bool((share > 1 + ROUNDING).any())
+            return Scale(first, last, meanings, beyond)
     scale = scale_of_numbers(pooled)
     if higher:
         return replace(scale, meanings=("worse", "better"))
@@ -187,11 +200,11 @@ def scale_of_maps(
 
 
 def scale_of_column(column: Column, name: str) -> Scale | None:
-    """Return the scale of the value of one embedding, from its chance level to perfect; None without these."""
-    chance, best = column.cells[name].chance, column.bounds[1] if column.higher else column.bounds[0]
-    if not column.ranks or not math.isfinite(best - chance) or best == chance:
+    """Return the scale of the value of one embedding, as ``Column.scale_ends`` has it; None without both ends."""
+    first, last = column.scale_ends(column.cells[name].chance)
+    if not column.ranks or not math.isfinite(last - first) or last == first:
         return None
-    return Scale(chance, best, ("chance level", "perfect"))
+    return Scale(first, last, column.scale_meanings)
 
 
 def scale_of_numbers(values: FloatArray) -> Scale:

@@ -37,7 +37,7 @@ from dreval.report.figures._grid import (
 from dreval.report.figures._kind import figure
 from dreval.report.figures._panels import check_pair, main_measures, title_of
 from dreval.report.format import adjusted_by, count_noun, text_breadth
-from dreval.report.result_view import MAX_SIDE_BY_SIDE, Column, read_results
+from dreval.report.result_view import MAX_SIDE_BY_SIDE, MIXING_SCALE, Column, read_results
 
 RANK_AXIS_INCHES = 3.2  # inches of the axis of ranks
 NAME_LINE_INCHES = 0.2  # between two names
@@ -262,6 +262,8 @@ def forest_text(comparison: Comparison, by_measure: bool = False) -> str:
             "Differences as parts of the way from the chance level of a measure to its perfect value, whichever way it "
             f"points, with {level}; at the right in the unit of the measure, with {p}."
         )
+        has_mixing = any(column.aims_at_chance for column in _columns_by_name(comparison).values())
+        text += f" {MIXING_SCALE}" * has_mixing
     else:
         text = f"{quantity} of the better one, with {level}; at the right {p}."
     half = "; half: only before adjustment" if has_adjusted else ""
@@ -333,7 +335,7 @@ def _interval_range(comparison: Comparison, parts: Rows) -> tuple[float, float]:
     for name, part in parts.items():
         for pair, row in part.items() if name in columns else ():
             limits = row["conf_low"], row["conf_high"], -row["margin"], row["margin"]
-            ends += [100 * end / columns[name].distance_to_perfect(pair) for end in limits]
+            ends += [100 * end / columns[name].scale_length(pair) for end in limits]
     finite = [end for end in ends if math.isfinite(end)]
     return (min(0.0, *finite), max(0.0, *finite)) if finite else (math.nan, math.nan)
 
@@ -367,7 +369,7 @@ def _forest_by_measure(
         ax.set_xlim(value_range[0] - pad, value_range[1] + pad)
         _prepare_lines(ax, [math_text(labels[name], True)["label"] for name in pair_measures], 5, parse_math=True)
         for at, name in enumerate(pair_measures):
-            row, span = parts[name][pair], columns[name].distance_to_perfect(pair)
+            row, span = parts[name][pair], columns[name].scale_length(pair)
             if span > 0:
                 _draw_interval(ax, at, row, alpha, span / 100)
             _write_right(ax, -at, texts[name, pair], 9, "left", LIGHT["ink"])

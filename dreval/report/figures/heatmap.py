@@ -28,7 +28,7 @@ from dreval.report.figures._grid import (
 from dreval.report.figures._kind import figure
 from dreval.report.figures._panels import column_title, scale_of_column
 from dreval.report.format import join_and, text_breadth
-from dreval.report.result_view import Column, ResultView
+from dreval.report.result_view import CHANCE_TO_PERFECT, MIXING_SCALE, Column, ResultView
 
 MAX_EMBEDDINGS_ACROSS = 6  # of more the embeddings are the rows
 MAX_CELL_INCHES = 0.86  # width of a cell
@@ -45,12 +45,13 @@ LOWER_IS_BETTER = "↓"
 @figure(
     "all embeddings by all measures: values with intervals, the best set of each measure bold, and chance",
     question="Which embedding is better?",
-    reading="In each line the bold values are the best set; blue is near perfect, orange near chance.",
+    reading="In each line the bold values are the best set; blue is near perfect, orange near chance. Of the mixing of "
+    "batches blue is mixed at random.",
 )
 def draw_heatmap(
     results: Results, view: ResultView, names: list[str], *, measure: str | Sequence[str] | None = None
 ) -> Figure:
-    """Draw a table of values, shaded from the chance level to a perfect value.
+    """Draw a table of values, shaded from the chance level to a perfect value, or to mixed at random.
 
     Up to six embeddings are the columns and all measures the rows. More embeddings are the rows, and the columns are
     the first measure of each question, or those that are requested.
@@ -161,12 +162,16 @@ def _heatmap_reading(view: ResultView, columns: Sequence[Column], failures: Any,
     if failed:
         sentences.append(f"Not computed: {join_and(list(failed.values()))}.")
     colors = [to_rgba(color, SHADE_OPACITY) for color in SCALE_LIGHT]
-    bar = Bar(colors, "", [(0.0, CHANCE), (1.0, "perfect")])
+    meanings = list(dict.fromkeys(column.scale_meanings for column in columns if column.ranks)) or [CHANCE_TO_PERFECT]
+    if len(meanings) > 1:
+        sentences.append(MIXING_SCALE)
+    (first, last), *_ = sorted(meanings)
+    bar = Bar(colors, "", [(0.0, first), (1.0, last)])
     return Reading("\n".join(filter(None, [" ".join(sentences), full_names])), bar=bar)
 
 
 def _heatmap_cell(ax: Axes, column: Column, name: str, x: int, y: int, is_best: bool) -> None:
-    """Draw one value with its interval, shaded by its place between the chance level and a perfect value."""
+    """Draw one value with its interval, shaded by its place in the scale of quality."""
     if name not in column.values:
         _write(ax, x + 0.5, y + 0.5, "—", is_soft=True)
         return

@@ -540,7 +540,8 @@ def _spread_edges(lines: FloatArray) -> FloatArray:
 
 
 @figure(
-    "the quality of a measure at each point, from the chance level (orange) to a perfect value (blue)",
+    "the quality of a measure at each point, from the chance level (orange) to a perfect value (blue); of mixing, from "
+    "the worst value to mixed at random",
     question="Where can I trust this map?",
     reading="Trust the blue parts; where the map is orange its neighborhoods are no better than chance.",
     draws_map=True,
@@ -552,7 +553,7 @@ def draw_map(
     column = mapped_column(results, view, measure, n_neighbors)
     values = map_values(results, view.computed, column)
     cell_values = [map_cells(results.embeddings[name], values[name])[1] for name in view.computed]
-    scale = scale_of_maps(cell_values, column.higher, column.bounds, column.chances)
+    scale = scale_of_maps(cell_values, column.higher, column.bounds, column.chances, column.aims_at_chance)
     short, full_names = figure_names(names)
     reading = Reading(bar=quality_bar(scale, column_title(view, column)))
     asides = [columns_text(results.embeddings[name].shape[1]) for name in names]
