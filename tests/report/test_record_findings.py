@@ -389,6 +389,12 @@ CASES: dict[str, Case] = {
     "error": (lambda: small.measure_findings(measure("reconstruction_error", 0.25, 1.0)), [75, 0.25, 1, 0]),
     "large error": (lambda: small.measure_findings(measure("reconstruction_error", 1.25, 1.0)), [1.25, 1, 0]),
     "stability": (lambda: small.measure_findings(measure("stability", 0.7, 0.0, HALVES)), [8, 0.7, 0.6, 0.8, 1, 0]),
+    "stability over few groups": (
+        lambda: small.measure_findings(
+            measure("stability", 0.7, 0.0, {**HALVES, "conf_low": math.nan, "conf_high": math.nan})
+        ),
+        [8, 0.7, 1, 0],
+    ),
     "other measure": (lambda: small.measure_findings(measure("mine", 0.25)), [0.25]),
     "distortion": (lambda: small.scores_findings(distortion(0)), [5.5, 10, 9.55 / 1.45]),
     "torn": (lambda: small.scores_findings(distortion(3)), [5.5, 10, 9.55 / 1.45, 3, 2]),
