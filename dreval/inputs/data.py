@@ -577,11 +577,11 @@ def _extract_covariates(
 ) -> tuple[UnpackedTable, Any, dict[str, str]]:
     """Return covariates that may be names of columns, and the types behind these names."""
     if isinstance(value, Mapping):
-        columns = dict(value)
+        by_name = dict(value)
         for name, text in value.items():
             if isinstance(text, str):
-                raw, columns[name] = extract_variable(raw, text, argument, used=used)
-        return raw, columns, {}
+                raw, by_name[name] = extract_variable(raw, text, argument, used=used)
+        return raw, by_name, {}
     texts = [value] if isinstance(value, str) else value
     if not isinstance(texts, list | tuple) or not texts or not all(isinstance(text, str) for text in texts):
         return raw, value, {}
