@@ -43,6 +43,7 @@ COLLECTED = (
     "noise",
     "held_out_fidelity",
 )  # each if its runs were exported
+OF_HALVES = "stability_halves"  # the name of a second stability, over halves, where seeds were exported too
 
 ABOUT = "Run a method outside Python, for measures that re-run it."
 STEPS = f"""steps:
@@ -136,19 +137,27 @@ def _collect(options: Any, say: Printer) -> int:
     settings = source.recording.settings
     counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
     counts = (*counts, settings.get("splits", 0))
-    results = {name: _compute(name, source) for name, count in zip(COLLECTED, counts, strict=True) if count != 0}
+    split = {"held_out_fidelity": settings.get("split", {})}
+    requested = [name for name, count in zip(COLLECTED, counts, strict=True) if count != 0]
+    results = {name: _compute(name, source, **split.get(name, {})) for name in requested}
+    if settings["seeds"] and settings["halves"] and _over(results["stability"]) != "halves":
+        results[OF_HALVES] = _compute("stability", source, over="halves")
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
     say(_document(source, results) if options.json else "\n\n".join(map(str, [*results.values(), *source.notes])))
     return ExitCode.FAILED if is_incomplete else ExitCode.OK
 
 
-def _compute(name: str, source: Any) -> Any:
-    split = source.recording.settings.get("split", {}) if name == "held_out_fidelity" else {}
+def _compute(name: str, source: Any, **options: Any) -> Any:
     try:
-        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **split)
+        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **options)
     except DrevalError as error:
         return _NoValue(name, error)
+
+
+def _over(result: Any) -> str | None:
+    """Return which runs a stability compares: "seeds", "halves", or None without a value."""
+    return None if isinstance(result, _NoValue) else result.recipe["parameters"]["over"]
 
 
 def _document(source: Any, results: dict[str, Any]) -> str:
