@@ -63,7 +63,7 @@ def test_seeds_and_halves_are_both_collected(run: Any) -> None:
         run(*export, "--random-state", "3")
         play(Path("wide"), tool)
 
-        code, out, err = run("protocol", "collect", "wide", "--json")
+        code, out, _ = run("protocol", "collect", "wide", "--json")
 
         measures = json.loads(out)["measures"]
         collected = {name: row for name, row in measures.items() if name.startswith("stability")}
