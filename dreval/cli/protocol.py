@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.cli._arguments import DATA, SPLIT, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
-from dreval.cli._output import Printer, add_answer, json_text
+from dreval.cli._output import Printer, add_answer, json_text, shell_summary
 from dreval.errors import DrevalError
 from dreval.records.notes import note_from_error
 from dreval.registry import MEASURES, TESTS
@@ -35,6 +35,7 @@ SHELL = {
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
 }
+FULL = "print all notes and settings"
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 COLLECTED = (
     "trustability",
@@ -83,32 +84,37 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     add_arguments(parser, PROTOCOL, SETTINGS, **SHELL)
     add_arguments(parser, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
     add_answer(parser, KEYS)
+    parser.add_argument("--full", action="store_true", help=FULL)
     parser = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
     parser.add_argument("folder", type=Path, help="folder of an export")
     add_answer(parser, KEYS)
+    parser.add_argument("--full", action="store_true", help=FULL)
     parser = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
     parser.add_argument("folder", type=Path, help="folder of an export")
     parser.add_argument(
         "--partial", action="store_true", help="accept missing files; measures count them as failed runs"
     )
     add_answer(parser, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
+    parser.add_argument("--full", action="store_true", help=FULL)
 
 
 def _export(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
+    from dreval.report.documents.small import protocol_summary
 
     settings = {name: getattr(options, name) for name in ("n_components", *TRANSFORMED, *SETTINGS)}
     protocol = Protocol(options.data, **settings)
     status = protocol.export(options.folder, format=options.format, embedding=options.embedding)
-    say(_status_document(status) if options.json else str(status))
+    say(_status_document(status) if options.json else str(protocol_summary(status, options.full, shell=True)))
     return ExitCode.OK
 
 
 def _status(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
+    from dreval.report.documents.small import protocol_summary
 
     status = Protocol.status(options.folder)
-    say(_status_document(status) if options.json else str(status))
+    say(_status_document(status) if options.json else str(protocol_summary(status, options.full, shell=True)))
     return ExitCode.OK if status.complete else ExitCode.FAILED
 
 
@@ -144,7 +150,10 @@ def _collect(options: Any, say: Printer) -> int:
         results[OF_HALVES] = _compute("stability", source, over="halves")
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
-    say(_document(source, results) if options.json else "\n\n".join(map(str, [*results.values(), *source.notes])))
+    printed = [
+        result if isinstance(result, _NoValue) else shell_summary(result, options.full) for result in results.values()
+    ]
+    say(_document(source, results) if options.json else "\n\n".join(map(str, [*printed, *source.notes])))
     return ExitCode.FAILED if is_incomplete else ExitCode.OK
 
 
