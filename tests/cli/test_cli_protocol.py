@@ -151,4 +151,4 @@ def test_defaults_are_those_of_python() -> None:
     expected = {name: p.default for name, p in parameters.items() if name not in ("self", "data", "folder")}
 
     assert {name: value for name, value in options.items() if name in expected} == expected
-    assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json"}
+    assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json", "full"}
