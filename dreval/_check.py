@@ -79,6 +79,7 @@ SYNONYMS = {
     "locallylinearembedding": "lle",
     "knn": "knn_accuracy",
     "lr": "learning_rate",
+    "mantel": "pearson_distance",
     "mds": "metric_mds",
     "metrics": "measures",
     "n_folds": "n_splits",

@@ -25,7 +25,7 @@ from dreval._check import did_you_mean, nearest_name
 from dreval._text import printable
 from dreval.cli._arguments import StoreOnce
 from dreval.cli._exit import ExitCode, exit_codes
-from dreval.cli._output import Printer, with_option_name
+from dreval.cli._output import ADVICE, Printer, with_option_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
@@ -163,7 +163,9 @@ def _flags(options: Any) -> dict[str, str]:
     }
     calls |= {"dreval.Evaluation": "dreval evaluate", "`save` of a result": "--save"}
     positional = {"X": "data", "journal": "file"}  # by their names in Python; a command may have one as an option
-    return positional | options.parser.flags | calls | {"options['replicates']['n_replicates']": "--n-replicates"}
+    return (
+        positional | options.parser.flags | calls | ADVICE | {"options['replicates']['n_replicates']": "--n-replicates"}
+    )
 
 
 class _InternalErrors:

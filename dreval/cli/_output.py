@@ -69,18 +69,20 @@ def print_record(record: Any, options: Any, say: Printer) -> None:
         parts = [record.paragraph(part, options.paragraph) for part in PAPER_PARTS] if options.paragraph else []
         say("\n\n".join(parts) if parts else record.bibtex().rstrip())
     else:
-        summary = _summary(record, options.full)
+        summary = shell_summary(record, options.full)
         say(summary.as_markdown() if options.markdown else summary.as_latex() if options.latex else str(summary))
 
 
-def _summary(record: Any, full: bool) -> Any:
+def shell_summary(record: Any, full: bool) -> Any:
     """Return the printed form of a record, whose next steps are options of the command line."""
     from dreval.records.comparison import Comparison
+    from dreval.records.estimates import MeasureRecord
     from dreval.records.held_out import HeldOutFidelity
     from dreval.records.out_of_sample import OutOfSample
     from dreval.records.results import Results
     from dreval.records.similarity import RepresentationSimilarity
     from dreval.records.sweep import Sweep
+    from dreval.records.tests import NoiseTest
 
     if isinstance(record, Results):
         from dreval.report.documents.evaluation import summarize
@@ -106,6 +108,14 @@ def _summary(record: Any, full: bool) -> Any:
         from dreval.report.documents.held_out import held_out_summary
 
         return held_out_summary(record, full, shell=True)
+    if isinstance(record, MeasureRecord):
+        from dreval.report.documents.small import measure_summary
+
+        return measure_summary(record, full, shell=True)
+    if isinstance(record, NoiseTest):
+        from dreval.report.documents.tests import noise_summary
+
+        return noise_summary(record, full, shell=True)
     from dreval.report.documents.study import printed_study
 
     return printed_study(record, full, shell=True)
@@ -335,7 +345,19 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         page_target(path)
 
 
-# Names of options in place of Python arguments.
+# Names of options in place of Python arguments, and what a hint advises for files in place of frames and arrays.
+
+ADVICE = {  # by the text of a ``Hint``
+    "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,": (
+        "write both files without row names"
+    ),
+    "pass plain arrays": "write files without row names",
+    "or pass arrays,": "or write files without row names,",
+    "or pass one column of the frame": "or write that column into a file of its own",
+    "Read it with pandas and pass the frame: pandas.read_csv(path": (
+        "Write it with decimal points (in R by write.csv), or read it in Python: pandas.read_csv(path"
+    ),
+}
 
 
 def with_option_name(note: Note, options: Any) -> Note:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dreval.cli._arguments import DATA, SPLIT, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
-from dreval.cli._output import Printer, add_answer, json_text
+from dreval.cli._output import Printer, add_answer, json_text, shell_summary
 from dreval.errors import DrevalError
 from dreval.records.notes import note_from_error
 from dreval.registry import MEASURES, TESTS
@@ -35,6 +35,7 @@ SHELL = {
     "embedding": {"metavar": "FILE", "sentence": "embedding of the data, if it exists already"},
     "random_state": {"sentence": "seed; by default one is drawn, and stored in the folder"},
 }
+FULL = "print all notes and settings"
 KEYS = "folder, round, complete, returned, missing, wrong, tasks, notes"
 COLLECTED = (
     "trustability",
@@ -43,6 +44,7 @@ COLLECTED = (
     "noise",
     "held_out_fidelity",
 )  # each if its runs were exported
+OF_HALVES = "stability_halves"  # the name of a second stability, over halves, where seeds were exported too
 
 ABOUT = "Run a method outside Python, for measures that re-run it."
 STEPS = f"""steps:
@@ -82,32 +84,37 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     add_arguments(parser, PROTOCOL, SETTINGS, **SHELL)
     add_arguments(parser, f"{PROTOCOL}.export", ("format", "embedding"), **SHELL)
     add_answer(parser, KEYS)
+    parser.add_argument("--full", action="store_true", help=FULL)
     parser = step("status", _status, "Print which files have been returned, and what to do next.", STATUS)
     parser.add_argument("folder", type=Path, help="folder of an export")
     add_answer(parser, KEYS)
+    parser.add_argument("--full", action="store_true", help=FULL)
     parser = step("collect", _collect, "Check the returned files and compute the measures.", COLLECT)
     parser.add_argument("folder", type=Path, help="folder of an export")
     parser.add_argument(
         "--partial", action="store_true", help="accept missing files; measures count them as failed runs"
     )
     add_answer(parser, "tool, notes, measures (value, chance, parts, recipe, notes), tests (p_value, notes, ...)")
+    parser.add_argument("--full", action="store_true", help=FULL)
 
 
 def _export(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
+    from dreval.report.documents.small import protocol_summary
 
     settings = {name: getattr(options, name) for name in ("n_components", *TRANSFORMED, *SETTINGS)}
     protocol = Protocol(options.data, **settings)
     status = protocol.export(options.folder, format=options.format, embedding=options.embedding)
-    say(_status_document(status) if options.json else str(status))
+    say(_status_document(status) if options.json else str(protocol_summary(status, options.full, shell=True)))
     return ExitCode.OK
 
 
 def _status(options: Any, say: Printer) -> int:
     from dreval.protocol.protocol import Protocol
+    from dreval.report.documents.small import protocol_summary
 
     status = Protocol.status(options.folder)
-    say(_status_document(status) if options.json else str(status))
+    say(_status_document(status) if options.json else str(protocol_summary(status, options.full, shell=True)))
     return ExitCode.OK if status.complete else ExitCode.FAILED
 
 
@@ -136,19 +143,30 @@ def _collect(options: Any, say: Printer) -> int:
     settings = source.recording.settings
     counts = (1, settings["n_transformations"], settings["seeds"] + settings["halves"], settings["noise"])
     counts = (*counts, settings.get("splits", 0))
-    results = {name: _compute(name, source) for name, count in zip(COLLECTED, counts, strict=True) if count != 0}
+    split = {"held_out_fidelity": settings.get("split", {})}
+    requested = [name for name, count in zip(COLLECTED, counts, strict=True) if count != 0]
+    results = {name: _compute(name, source, **split.get(name, {})) for name in requested}
+    if settings["seeds"] and settings["halves"] and _over(results["stability"]) != "halves":
+        results[OF_HALVES] = _compute("stability", source, over="halves")
     is_incomplete = any(run.values is None for run in source.recording.runs)
     is_incomplete |= any(isinstance(result, _NoValue) for result in results.values())
-    say(_document(source, results) if options.json else "\n\n".join(map(str, [*results.values(), *source.notes])))
+    printed = [
+        result if isinstance(result, _NoValue) else shell_summary(result, options.full) for result in results.values()
+    ]
+    say(_document(source, results) if options.json else "\n\n".join(map(str, [*printed, *source.notes])))
     return ExitCode.FAILED if is_incomplete else ExitCode.OK
 
 
-def _compute(name: str, source: Any) -> Any:
-    split = source.recording.settings.get("split", {}) if name == "held_out_fidelity" else {}
+def _compute(name: str, source: Any, **options: Any) -> Any:
     try:
-        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **split)
+        return (MEASURES if name in MEASURES else TESTS).get(name)(source.data, source, **options)
     except DrevalError as error:
         return _NoValue(name, error)
+
+
+def _over(result: Any) -> str | None:
+    """Return which runs a stability compares: "seeds", "halves", or None without a value."""
+    return None if isinstance(result, _NoValue) else result.recipe["parameters"]["over"]
 
 
 def _document(source: Any, results: dict[str, Any]) -> str:

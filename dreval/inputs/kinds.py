@@ -313,7 +313,7 @@ def locate(path: str | os.PathLike[str], argument: str) -> Located:
         array = f'open it by h5py and pass an array of it, h5py.File({name!r})["name"]'
         alternative = array if suffix in (".h5", ".hdf5") else "load it yourself and pass the array"
         if suffix in (".txt", ".dat"):
-            alternative = "rename it, to .tsv where tabs separate its columns"
+            alternative = "rename it, to .tsv where tabs separate its columns, else to .csv (also if spaces do)"
         if suffix in (".rds", ".rda", ".rdata"):
             alternative = "write it in R: write.csv(x, 'x.csv')"
         hint = f"Known: {listed}. Save the table as one of them, or {alternative}."

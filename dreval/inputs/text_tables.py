@@ -495,9 +495,9 @@ class TextFile:
         """Return the first lines that are not blank, without spaces around them."""
         return [line.decode("utf-8-sig", "replace").strip() for line in islice(_lines(self.raw), count)]
 
-    def error(self, requirement: str, received: str, hint: str = f"{PANDAS_HINT}.") -> InputError:
+    def error(self, requirement: str, received: str, hint: str = f"{PANDAS_HINT}.", **fields: Hint) -> InputError:
         """Return the error for a file that is not a plain table; ``received`` may name the file as ``{file}``."""
-        return InputError(self.argument, requirement, received.replace("{file}", repr(str(self.path))), hint)
+        return InputError(self.argument, requirement, received.replace("{file}", repr(str(self.path))), hint, **fields)
 
 
 def read_text(
@@ -835,11 +835,12 @@ def _comma_error(file: TextFile, cells: list[str]) -> InputError:
     cell = max(cells, key=lambda cell: ("." in cell, not THOUSANDS.fullmatch(cell)))
     options = "" if file.separator == "," else f", sep={file.separator!r}"
     thousands = ", thousands='.'" if "." in cell else ""
-    hint = f"{PANDAS_HINT}: pandas.read_csv(path{options}, decimal=','{thousands})"
+    hint = f"{{reading}}{options}, decimal=','{thousands})"
     if THOUSANDS.fullmatch(cell):
         hint += ", or thousands=',' in place of decimal where the commas group digits"
+    reading = Hint(f"{PANDAS_HINT}: pandas.read_csv(path")
     requirement = "must have decimal points, or decimal commas next to semicolons"
-    return file.error(requirement, f"the number {cell!r} in {{file}}", f"{hint}.")
+    return file.error(requirement, f"the number {cell!r} in {{file}}", f"{hint}.", reading=reading)
 
 
 def _decide(table: TextTable, file: TextFile, reading: HeaderOptions) -> FirstRow:

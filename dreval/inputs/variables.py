@@ -508,11 +508,12 @@ def _partial_match(
     ``column`` has the names of the table. ``header`` is the text above them: if it is a missing name, the first row was
     read as the header.
     """
-    positional = "pass plain arrays"
+    positional, advice = "{positional}", "pass plain arrays"
     if column is not None:
-        positional = f"drop the column {str(column)!r}, or pass arrays,"
+        positional = f"drop the column {str(column)!r}, {{positional}}"
+        advice = "or pass arrays,"
     elif not ids_passed:
-        positional = "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
+        advice = "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
     missing, extra = right[~right.isin(left)], left[~left.isin(right)]
     location = "" if column is None else f" in the column {str(column)!r}"
     parts = [f"{matches} of {len(right)} ids of {{data}} found{location}"]
@@ -534,6 +535,7 @@ def _partial_match(
         f"{action}, or if both have the same rows in the same order, {positional} to match by position.",
         table=argument,
         data=THE_DATA,
+        positional=Hint(advice),
     )
 
 
@@ -896,10 +898,11 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
     names = [str(name) for name in frame.columns]
     if len(names) != 1:
         listed = ", ".join(names[:10]) + (f" and {len(names) - 10} more" if len(names) > 10 else "")
-        hint = "Name one: {selection}, or pass one column of the frame."
+        hint = "Name one: {selection}, {column}."
         path = f"{raw.file or 'file.csv'}:{names[0] if raw.file and names else 'column'}"
         received, selection = f"{len(names)} columns ({listed})", Hint(argument, path)
-        raise InputError(argument, "must be one value per point", received, hint, selection=selection)
+        column = Hint("or pass one column of the frame")
+        raise InputError(argument, "must be one value per point", received, hint, selection=selection, column=column)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)
 

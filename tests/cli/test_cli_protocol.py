@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import inspect
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from each import each
-from protocol_runs import X, play, projection
+from protocol_runs import X, pca, play, projection
 
 import dreval
 from dreval.cli._main import _parser
@@ -50,6 +51,30 @@ def test_from_the_first_export_to_the_measures(run: Any) -> None:
     trust = dreval.trustability(X, projection, random_state=3)
     assert result["trustability"]["value"] == pytest.approx(float(trust), rel=1e-12)
     assert run("protocol", "collect", "tool", "--quiet") == (0, "", "")
+
+
+def test_seeds_and_halves_are_both_collected(run: Any) -> None:
+    """Each kind of runs has its stability, that of Python; if seeds change nothing, that of halves stands alone."""
+    frame = pd.DataFrame(np.random.default_rng(2).normal(size=(44, 3)), columns=list("abc"))
+    frame.to_csv("wide.csv", index=False)
+    export = ("protocol", "export", "wide.csv", "wide", "--n-transformations", "0", "--seeds", "3", "--halves", "4")
+    both = {"stability": "seeds", "stability_halves": "halves"}
+    for tool, method, kinds in ((projection, projection, both), (pca, "pca", {"stability": "halves"})):
+        run(*export, "--random-state", "3")
+        play(Path("wide"), tool)
+
+        code, out, _ = run("protocol", "collect", "wide", "--json")
+
+        measures = json.loads(out)["measures"]
+        collected = {name: row for name, row in measures.items() if name.startswith("stability")}
+        assert (code, {name: row["recipe"]["parameters"]["over"] for name, row in collected.items()}) == (0, kinds)
+        for name, over in kinds.items():
+            count = {"seeds": 3, "halves": 4}[over]
+            expected = dreval.stability(frame, method, over=over, n_replicates=count, random_state=3)
+            assert collected[name]["value"] == pytest.approx(float(expected), rel=1e-12)
+        printed = run("protocol", "collect", "wide")[1]
+        assert all(f"over {3 if over == 'seeds' else 4} {over}" in printed for over in kinds.values())
+        shutil.rmtree("wide")
 
 
 def test_an_embedding_saves_a_round(run: Any) -> None:
@@ -126,4 +151,4 @@ def test_defaults_are_those_of_python() -> None:
     expected = {name: p.default for name, p in parameters.items() if name not in ("self", "data", "folder")}
 
     assert {name: value for name, value in options.items() if name in expected} == expected
-    assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json"}
+    assert options.keys() - expected.keys() == {"data", "folder", "run", "parser", "quiet", "json", "full"}

@@ -278,13 +278,14 @@ def parallel_analysis_findings(record: ParallelAnalysis) -> list[Finding]:
 # Measures of a method.
 
 
-def measure_summary(record: MeasureRecord, full: bool) -> Document:
+def measure_summary(record: MeasureRecord, full: bool, *, shell: bool = False) -> Document:
     """Return the value with its chance level, and its parts."""
     rows = [[title, text or "none, see the notes"] for title, text in part_texts(record.parts.items()).items()]
     tables = [Table("", ["Parts of the value", ""], rows)] if rows else []
     settings = [("n", record.recipe.get("n")), ("p", record.recipe.get("p")), *_parameters(record.recipe)]
     findings = measure_findings(record)
-    return record_summary(record.title, findings, tables, record.notes, full=full, settings=settings, call=record.call)
+    options: dict[str, Any] = {"settings": settings, "call": record.call, "shell": shell}
+    return record_summary(record.title, findings, tables, record.notes, full=full, **options)
 
 
 def measure_findings(record: MeasureRecord) -> list[Finding]:
@@ -669,7 +670,7 @@ def perplexity_findings(record: PerplexityCurve) -> list[Finding]:
 # The folder of a protocol.
 
 
-def protocol_summary(status: ProtocolStatus, full: bool) -> Document:
+def protocol_summary(status: ProtocolStatus, full: bool, *, shell: bool = False) -> Document:
     """Return how many files are returned, what is wrong with the others, and the next step."""
     counts = {"returned": len(status.returned), "count": len(status.table)}
     wrong = f", {len(status.wrong):,} cannot be used" if status.wrong else ""
@@ -690,4 +691,5 @@ def protocol_summary(status: ProtocolStatus, full: bool) -> Document:
         full=full,
         settings=status.header,
         after=[f"{missing}{status.next_step}"],
+        shell=shell,
     )

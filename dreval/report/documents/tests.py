@@ -264,7 +264,7 @@ NOISE_CAUTION = (
 )
 
 
-def noise_summary(test: NoiseTest, full: bool) -> Document:
+def noise_summary(test: NoiseTest, full: bool, *, shell: bool = False) -> Document:
     """Return the conclusion of a noise test, its numbers, and its settings."""
     recipe, extra = test.recipe, test.extra
     settings = [
@@ -290,7 +290,8 @@ def noise_summary(test: NoiseTest, full: bool) -> Document:
         tables.append(Table("", columns, rows, names=len(options)))
     findings = noise_findings(test)
     notes = [note for note in test.notes if full or note.code not in _noise_codes(test)]
-    return record_summary(test.title, findings, tables, notes, full=full, settings=settings, call=test.call)
+    options: dict[str, Any] = {"settings": settings, "call": test.call, "shell": shell}
+    return record_summary(test.title, findings, tables, notes, full=full, **options)
 
 
 def _noise_codes(test: NoiseTest) -> tuple[str, ...]:
