@@ -108,8 +108,8 @@ def mmd_test(
     InputError
         If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
         are equal; if the groups are equal under every permitted permutation; if both ``y`` and ``groups`` are passed;
-        if bandwidths are pooled of classes or a kernel without one, of an exponential or binomial kernel, with ``stop_after``, or
-        with ``permutation="blocks"``.
+        if bandwidths are pooled of classes or a kernel without one, of an exponential or binomial kernel, with
+        ``stop_after``, or with ``permutation="blocks"``.
 
     Warns
     -----
