@@ -55,11 +55,11 @@ class GPLVM(Method):
         Correlation f as a function of the squared distance d, as in ``ikd``: exp(-d / 2); (1 + d / (2 alpha))^-alpha;
         exp(-d^(gamma / 2)); Matern of order nu, fast for 0.5, 1.5 and 2.5.
     alpha : float
-        Shape of the rational quadratic kernel, at least 0.05.
+        Shape of the rational quadratic kernel, at least 0.05. Other kernels do not use it.
     gamma : float
-        Power of the gamma-exponential kernel, 0.05 to 2.
+        Power of the gamma-exponential kernel, 0.05 to 2; not used by others.
     nu : float
-        Order of the Matern kernel, 0.05 to 50.
+        Order of the Matern kernel, 0.05 to 50; not used by others.
     prior_scale : float
         Standard deviation b of the prior of the places, in length scales; at least 1e-3.
     init : "pca" or array (n, d)
@@ -123,8 +123,8 @@ class GPLVM(Method):
     data, and can be compared.
 
     A step costs a factorization of an n x n matrix: a few hundred points take seconds, 2000 points take minutes. One
-    factor scales all columns, so that the unit of the data does not matter. Moved or turned data and rows in another
-    order give the same objective, but rounding may lead the search to another of its minima.
+    factor scales all columns, so that the unit of the data does not matter. Data in another unit, moved or turned, and
+    rows in another order have the same objective, but rounding may lead the search to another of its minima.
 
     A new row is placed where its predictive density times the prior is largest, by a search from the place of the
     nearest fitted row. ``inverse_transform`` is the predictive mean.

@@ -91,7 +91,7 @@ def _matern_and_slope(d: FloatArray, nu: float) -> tuple[FloatArray, FloatArray]
 
 def _check_shape(value: float, argument: str, high: float | None) -> float:
     """Check a shape of a kernel: at least 0.05, below which correlations have no digits left."""
-    if check_float(value, argument, low=0.0, high=high) < 0.05:
+    if check_float(value, argument, high=high) < 0.05:
         hint = "Choose a number of the order of 1."
         raise InputError(argument, "must be at least 0.05", f"{value}", hint)
     return float(value)

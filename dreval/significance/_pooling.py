@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from numbers import Real
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -43,10 +44,12 @@ def scales_of(bandwidth: Any, chosen: float | None) -> Scales:
 
 
 def check_bandwidth_names(bandwidths: Sequence[Any]) -> None:
-    """Raise if a bandwidth is a text that is not the name of a rule."""
+    """Raise if a bandwidth is not the name of a rule, or not above 0."""
     for bandwidth in bandwidths:
-        if isinstance(bandwidth, str) and bandwidth not in ("median", POOL):
-            hint = f"{did_you_mean(bandwidth, ('median', POOL))}Leave it out for the median rule."
+        name = bandwidth if isinstance(bandwidth, str) else "median"
+        if name not in ("median", POOL) or (isinstance(bandwidth, Real) and bandwidth <= 0):
+            guess = did_you_mean(name, ("median", POOL)) if name != "median" else ""
+            hint = f"{guess}Leave it out for the median rule."
             raise InputError(
                 "bandwidth", f"must be a positive number, 'median', {POOL!r} or None", repr(bandwidth), hint
             )
@@ -96,7 +99,7 @@ def pooled_test(
     place = np.unravel_index(int(np.nanargmax(z)), shape) if count else (0,) * len(shape)
     multiples = [side.multiples[i] if count else None for side, i in zip(scales, place, strict=True)]
     bandwidths = [side.bandwidths[i] if count else None for side, i in zip(scales, place, strict=True)]
-    extra = {"n_bandwidths": count, "largest_z": float(np.nanmax(z)) if count else np.nan}
+    extra = {"n_bandwidths": count, "largest_z_without_identity": float(np.nanmax(z)) if count else np.nan}
     texts = [f"{multiple:g}" for multiple in multiples if multiple is not None]
     code = "bandwidth.pooled" if count else "bandwidth.no_variation"
     notes = (note(code, count=count, of=len(z), multiples=texts),)

@@ -130,8 +130,8 @@ def hsic_test(
         ``kernel_x``, ``bandwidth_x``, ``rank_x`` (low rank), ... With ``bandwidth="pool"`` ``statistic`` is
         :math:`\max_b z_b`, and effect size and ``unbiased`` are those of the median rule; ``bandwidth_x`` and
         ``multiple_x`` (of the median distance) are those with the largest z, named from the permutations other than
-        the identity, ``largest_z`` that z, and ``n_bandwidths`` the number of pairs. A pair whose HSIC does not vary
-        (its standard deviation is at most 1e-10 of its largest value) is dropped.
+        the identity, ``largest_z_without_identity`` that z, and ``n_bandwidths`` the number of pairs. A pair whose HSIC
+        does not vary (its standard deviation is at most 1e-10 of its largest value) is dropped.
 
     Raises
     ------

@@ -101,15 +101,15 @@ def mmd_test(
         ``statistic`` MMD^2 (the V-statistic above); ``extra``: ``unbiased`` (without the terms i = i', j = j'; can be
         negative), ``n_first``, ``n_second``, ``kernel``, ``bandwidth``. With ``bandwidth="pool"`` ``statistic`` is the
         largest z, effect size and ``unbiased`` are those of the median rule, and ``bandwidth``, ``multiple``,
-        ``largest_z`` and ``n_bandwidths`` are as in ``hsic_test``.
+        ``largest_z_without_identity`` and ``n_bandwidths`` are as in ``hsic_test``.
 
     Raises
     ------
     InputError
         If the samples have different columns or one has fewer than two rows; if there are not two groups; if all rows
         are equal; if the groups are equal under every permitted permutation; if both ``y`` and ``groups`` are passed;
-        if bandwidths are pooled of a kernel without one, of an exponential or binomial kernel, with ``stop_after``, or
-        with ``permutation="blocks"``.
+        if bandwidths are pooled of classes or a kernel without one, of an exponential or binomial kernel, with
+        ``stop_after``, or with ``permutation="blocks"``.
 
     Warns
     -----
@@ -151,12 +151,12 @@ def mmd_test(
     names = ("x", "y" if groups is None else "groups")
     moved = whole_blocks(resampling, codes, names[1]) if resampling.permutation == "blocks" else None
     check_bandwidth_names((bandwidth,))
+    gram = gram_matrix(rows, "x", kernel, None if is_pooled(bandwidth) else bandwidth)
     if is_pooled(bandwidth):
-        check_pooling((kernel,), (bandwidth,), resampling)
+        check_pooling((gram.kernel,), (bandwidth,), resampling)  # of classes "delta"
         if moved is not None:
             hint = "Leave `bandwidth` out for the median rule."
             raise InputError("bandwidth", f"must not be {POOL!r} where whole blocks are moved", repr(POOL), hint)
-    gram = gram_matrix(rows, "x", kernel, None if is_pooled(bandwidth) else bandwidth)
     sizes = np.bincount(codes)
     group = np.flatnonzero(codes == np.argmin(sizes))  # the smaller group
     centered = center(gram.matrix)

@@ -120,7 +120,7 @@ def test_sampled_permutations_by_the_formula():
     best = np.unravel_index(np.argmax(z), (5, 5))
     extra = result.extra
     assert (extra["multiple_x"], extra["multiple_y"]) == tuple(MULTIPLES[i] for i in best)
-    assert extra["largest_z"] == pytest.approx(z.max(), rel=1e-9)
+    assert extra["largest_z_without_identity"] == pytest.approx(z.max(), rel=1e-9)
     assert extra["bandwidth_x"] == pytest.approx(extra["multiple_x"] * np.sqrt(np.median(pdist(x[:, None]) ** 2)))
     assert extra["n_bandwidths"] == 25
 
@@ -323,6 +323,11 @@ def test_wrong_bandwidths_are_refused_with_the_names_that_there_are():
             test(x, **second, bandwidth="pooled")
         with pytest.raises(InputError, match="must be None where the kernel is 'linear': got 'pool'"):
             test(x, **second, kernel="linear", bandwidth="pool")
+        with pytest.raises(InputError, match="'median', 'pool' or None: got -1"):
+            test(x, **second, bandwidth=-1)
+    classes = np.repeat(["a", "b"], 10)
+    with pytest.raises(InputError, match="must be None where the kernel is 'delta': got 'pool'"):
+        dreval.mmd_test(classes, classes[::-1], bandwidth="pool")
 
 
 def test_the_printed_statistic_of_pooled_bandwidths_is_named():

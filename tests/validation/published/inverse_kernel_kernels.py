@@ -8,10 +8,10 @@ inverse kernel decomposition (IKD) is "always the best"; under another kernel it
 variable model (GPLVM) "in most cases". The paper draws the latent shapes and does not say how many points they have;
 both are those of the authors' program (JerrySoybean/ikd at 74e303e, ``ikd/datasets.py``).
 
-GPLVM here has the squared exponential kernel only, so it is compared only with IKD by the same kernel, on the same
-draws: on data of this kernel (Figure 2), and on data of the three others (3 of the 12 panels of Figure 6 with a wrong
-kernel). In the authors' program the kernels of GPLVM are those of GPy, and where IKD has the rational quadratic kernel
-GPLVM has the exponential one, and the reverse.
+GPLVM is fitted with the squared exponential kernel only here, and compared only with IKD by the same kernel, on the
+same draws: on data of this kernel (Figure 2), and on data of the three others (3 of the 12 panels of Figure 6 with a
+wrong kernel). In the authors' program the kernels of GPLVM are those of GPy, and where IKD has the rational quadratic
+kernel GPLVM has the exponential one, and the reverse.
 
 Rules, set before the computation, on means over the repeats. "Always the best": *yes* if IKD is above PCA and GPLVM in
 all cells, *in part* if in more than half. "In most cases": *yes* if in more than half, *in part* if in any.
@@ -112,7 +112,7 @@ def cell(shape: str, kernel: str, columns: int, repeat: int, how: str, read_as: 
 
 
 def kernels_of(shape: str, kernel: str, how: str) -> list[str]:
-    """Return the kernels of the fits: the right one, on the medium shape also the wrong ones; GPLVM has its own."""
+    """Return the kernels of the fits: the right one, on the medium shape also the wrong ones; GPLVM has one."""
     if how == "GPLVM":
         return ["gaussian"] if shape == "medium" or kernel == "gaussian" else []
     return list(KERNELS) if shape == "medium" and how in FORMS else [kernel]

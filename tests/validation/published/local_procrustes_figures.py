@@ -1,7 +1,8 @@
 """Goldberg & Ritov, Local Procrustes for manifold embedding, Figures 1 to 3, 5 and 6: the captions, in numbers.
 
 ``python tests/validation/published/local_procrustes_figures.py`` prints one row per embedding. The embeddings are drawn
-in ``vignettes/papers-local-procrustes.md``. Section 5 states k = 12 for all images.
+in ``vignettes/papers-local-procrustes.md``.
+Section 5 states k = 12 for its images of the data of Table 1; of the noisy roll (Figure 6) no k is stated.
 
 1. Swiss roll, 1600 points, k = 12: proportions of the embedding (ratio of the standard deviations along its two main
    axes) over those of the unrolled data; 1 if they are equal.
