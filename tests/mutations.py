@@ -1225,9 +1225,15 @@ MUTANTS = [
     ),
     Mutant(
         "methods/inverse_regression.py",
-        "features = max(np.sqrt(n / (int(codes.max()) + 1)), self.n_components)",
-        "features = max(np.sqrt(n / int(codes.max())), self.n_components)",
+        "bounds = np.sqrt(n / (int(codes.max()) + 1)), p * (p + 3) / 2",
+        "bounds = np.sqrt(n / int(codes.max())), p * (p + 3) / 2",
         f"{SUPERVISED}::test_the_ridge_of_gsave_leaves_as_many_features_as_slices_bear",
+    ),
+    Mutant(
+        "methods/inverse_regression.py",
+        "features = max(min(bounds), self.n_components)",
+        "features = max(bounds[0], self.n_components)",
+        f"{SUPERVISED}::test_gsave_with_few_columns_does_not_collapse_as_rows_are_added",
     ),
 ]
 

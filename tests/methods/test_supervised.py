@@ -302,17 +302,28 @@ def test_kernel_methods_see_a_circle(cls):
     assert abs(np.corrcoef(*ranks)[0, 1]) > 0.95
 
 
-@example(0, 4, 4)  # more functions than the slices bear
-@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 4))
-def test_the_ridge_of_gsave_leaves_as_many_features_as_slices_bear(seed, points, d):
-    """The effective features are the root of the points of a slice, or d; the eigenvalues from the kernel matrix."""
+@example(0, 4, 4, 3)  # more functions than the slices bear
+@example(0, 40, 1, 1)  # more than one column has linear and quadratic functions
+@given(st.integers(0, 10**6), st.integers(2, 40), st.integers(1, 4), st.integers(1, 4))
+def test_the_ridge_of_gsave_leaves_as_many_features_as_slices_bear(seed, points, d, p):
+    """The effective features are the root of the points of a slice, at most 2, 5, 9 and 14 for 1 to 4 columns, or d."""
     rng = np.random.default_rng(seed)
     n = 4 * points
-    X, y = rng.normal(size=(n, 3)), rng.normal(size=n)
+    X, y = rng.normal(size=(n, p)), rng.normal(size=n)
     gsave = GSAVE(d, n_slices=4).fit(X, y)
     values = np.linalg.eigvalsh(center(gram_matrix(X, "X").matrix))
     features = np.sum(np.maximum(values, 0) / (values + gsave.reg_ * values[-1]))
-    assert features == pytest.approx(max(np.sqrt(points), d), rel=1e-6)
+    assert features == pytest.approx(max(min(np.sqrt(points), [2, 5, 9, 14][p - 1]), d), rel=1e-6)
+
+
+@pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize(("n", "p"), [(300, 1), (300, 2), (500, 2)])
+def test_gsave_with_few_columns_does_not_collapse_as_rows_are_added(n, p, scale):
+    """Rank correlation of the first function with x_1, of which y is a linear function with noise, at new rows."""
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(n, p)), rng.normal(size=(400, p))
+    function = GSAVE(1).fit(scale * X, X[:, 0] + 0.2 * rng.normal(size=n)).transform(scale * new)[:, 0]
+    assert abs(spearmanr(function, new[:, 0])[0]) > 0.9
 
 
 @pytest.mark.parametrize("scale", [1e-3, 1.0, 1e4])

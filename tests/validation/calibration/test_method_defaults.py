@@ -10,9 +10,11 @@ import warnings
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from scipy.stats import spearmanr
 from sklearn.manifold import LocallyLinearEmbedding
 
 import dreval
+from dreval.geometry.kernels import cross_gram, gram_matrix
 from dreval.methods import GSAVE, GSIR, HessianLLE
 
 pytestmark = pytest.mark.calibration
@@ -57,6 +59,27 @@ def test_default_ridge_of_gsave_on_eight_links(n, p, least, n_simulations):
     print(f"n = {n}, p = {p}, mean: reg .01 {before:.2f}, default {after:.2f}, GSIR {gsir:.2f}; {8 * runs} simulations")
     assert before < 0.6 < least < after
     assert all(values[1] > values[0] for values in table.values())
+
+
+@pytest.mark.parametrize(("n", "p"), [(100, 1), (300, 1), (1000, 1), (300, 2), (1000, 2), (1000, 3)])
+def test_default_ridge_of_gsave_with_few_columns(n, p, n_simulations):
+    """Rank correlation with x_1 at new rows, y linear: features up to the quadratic ones, and as slices alone bear.
+
+    The share of the test above is 1 by construction where y depends on all columns. A kernel matrix has no few columns.
+    """
+    runs = n_simulations(4)
+    correlations = []
+    for run in range(runs):
+        rng = np.random.default_rng([run, n, p])
+        X, noise, new = rng.normal(size=(n, p)), rng.normal(size=n), rng.normal(size=(1500, p))
+        y, gram = LINKS["linear"][0](X, noise), gram_matrix(X, "X")
+        rows = cross_gram(new, X, "gaussian", gram.bandwidth)
+        by_slices = GSAVE(1, kernel="precomputed").fit(gram.matrix, y).transform(rows)[:, 0]
+        values = (by_slices, *(method.fit(X, y).transform(new)[:, 0] for method in (GSAVE(1), GSIR(1))))
+        correlations.append([abs(spearmanr(column, new[:, 0])[0]) for column in values])
+    before, default, gsir = np.mean(correlations, axis=0)
+    print(f"n = {n}, p = {p}: slices alone {before:.2f}, default {default:.2f}, GSIR {gsir:.2f}; {runs} simulations")
+    assert before < 0.7 < 0.9 < default
 
 
 def _roll(n, seed, noise=0.0):
