@@ -43,7 +43,7 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, UnknownName, all_failed, warn
+from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, MethodFailed, UnknownName, all_failed, warn
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
@@ -422,7 +422,7 @@ class Evaluation:
         except UnknownName:
             raise
         except DrevalError as error:
-            if kind_of(value) in (Kind.CLASS, Kind.MODEL, Kind.OTHER):
+            if not isinstance(error, MethodFailed) and kind_of(value) in (Kind.CLASS, Kind.MODEL, Kind.OTHER):
                 raise
             return FailedSource(name, error, passed_options=options)
 
