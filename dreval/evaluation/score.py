@@ -147,7 +147,8 @@ def score(
         ran, rows = evaluation._values(measures)
     except DrevalError as error:
         raise error.named(names) from error.__cause__
-    notes = tuple(item.named(names).with_scope("") for item in notes_of(ran))
+    notes = tuple(item.named(names) for item in notes_of(ran))
+    notes = tuple(item.with_scope("") if item.scope == DEFAULT_NAME else item for item in notes)
     rows = [replace(row, notes=tuple(item.named(names) for item in row.notes)) for row in rows]
     if measure is not None:
         return _single_value(rows[0], notes)

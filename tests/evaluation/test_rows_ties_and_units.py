@@ -12,7 +12,7 @@ from scipy.sparse import csr_array
 from scipy.spatial.distance import pdist, squareform
 
 import dreval
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError, InputError, InputWarning
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 4))
@@ -46,7 +46,8 @@ def test_a_shuffled_counting_index_is_matched_with_a_frame() -> None:
     embedded = pd.DataFrame(Y).sample(frac=1, random_state=0)
     expected = dreval.trustworthiness(X, Y)
 
-    assert dreval.trustworthiness(pd.DataFrame(X), embedded) == expected
+    with pytest.warns(InputWarning, match="matched to the data by row names"):
+        assert dreval.trustworthiness(pd.DataFrame(X), embedded) == expected
     for shape in (embedded, embedded.rename(index=str)):
         as_frame = dreval.trustworthiness(pd.DataFrame(X, index=map(str, range(len(X)))), shape)
         assert as_frame == expected
