@@ -68,7 +68,8 @@ def generalization_bound(
     conf_level : float, default 0.95
         Confidence :math:`1 - \delta`.
     n_resamples : int, default 100
-        Number m of draws of random signs for the sharper bound.
+        Number m of draws of random signs for the sharper bound. Its complexity varies with the seed: on the digits
+        (d = 2, 10 and 30) the standard deviation over 20 seeds is 9, 5 and 4 % of it with 100 draws.
     random_state : int, Generator or None, default 0
         Seed of the signs.
 

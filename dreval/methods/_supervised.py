@@ -85,7 +85,8 @@ def response_of(y: Any, n: int, method: str) -> Response:
         codes, classes = check_classes(y, n, "y")
         count, integers = len(classes), array.dtype.kind in "iu"
         if count < 2:
-            raise InputError("y", "must hold at least two classes", "one class", "Give a response that varies.")
+            received = "missing values only" if all(value is None for value in array.flat) else "one class"
+            raise InputError("y", "must hold at least two classes", received, "Give a response that varies.")
         if count > n / 2:
             received = f"{count} {'integers, which are classes,' if integers else 'classes'} on {n} points"
             hint = "Pass floats for a numeric response: y.astype(float)."

@@ -148,7 +148,7 @@ class KernelCCA(KernelScores):
     Parameters
     ----------
     n_components : int
-        Number d of functions, at most n - 1; with classes at most their number less 1.
+        Number d of functions, at most n - 1; with c classes columns beyond c - 1 are 0, with a warning.
     %(kernel)s
     %(bandwidth)s
     kappa : float

@@ -473,3 +473,11 @@ def test_integers_are_classes_with_a_warning(cls):
     with pytest.warns(DegenerateDataWarning, match="The 34 integers in `y` were used as classes; pass floats"):
         cls(1).fit(X, y // 3)
     assert len(np.unique(cls(1).fit(X, y // 10)._response.codes)) == 10
+
+
+def test_a_response_without_values_is_called_missing():
+    """A column of None is not one class."""
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    for y, received in (([None] * 20, "missing values only"), (["a"] * 20, "one class")):
+        with pytest.raises(InputError, match=f"at least two classes: got {received}"):
+            dreval.methods.CCA(1).fit(X, y)
