@@ -43,7 +43,16 @@ from dreval._check import (
 )
 from dreval._parallel import open_progress
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, EmbeddingFailed, InputError, InputWarning, MethodFailed, UnknownName, all_failed, warn
+from dreval.errors import (
+    DrevalError,
+    EmbeddingFailed,
+    InputError,
+    InputWarning,
+    MethodFailed,
+    UnknownName,
+    all_failed,
+    warn,
+)
 from dreval.evaluation.cost import Sample, estimate, sample_sizes
 from dreval.evaluation.crossing import CrossJackknife
 from dreval.evaluation.curves import MAX_PAIRED_EMBEDDINGS, curve_differences
