@@ -93,7 +93,7 @@ def test_an_evaluation_takes_them(data, folder):
 def test_the_command_line_collects_them(folder, capsys):
     assert main(["protocol", "collect", str(folder), "--json"]) == 0
     body = json.loads(capsys.readouterr().out)
-    assert set(body["measures"]) == {"trustability", "stability"}
+    assert set(body["measures"]) == {"trustability", "stability", "stability_halves"}
     assert body["tests"]["noise"]["p_value"] <= 1
     assert main(["protocol", "collect", str(folder)]) == 0
     out = capsys.readouterr().out
