@@ -215,8 +215,8 @@ def stability(
     case = open_case(X, source, labels, ids, random_state, groups=groups)
     check_can_rerun(case)
     requested = check_one_of(over, OVER, "over", aliases=True)
-    _check_groups(case, requested)
     kind = choose_over(requested, case.source.reseed_reason, _other_kind_hint(case))
+    _check_groups(case, kind)
     R = check_int(n_replicates, "n_replicates", low=MIN_REPLICATES)
     R = min(R, len(case.data.groups.classes)) if kind == "groups" and case.data.groups is not None else R
     ks, single = check_k(n_neighbors, case.data.n)

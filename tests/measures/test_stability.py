@@ -384,3 +384,10 @@ def test_an_interval_over_groups_needs_five_of_equal_size(sizes, has_interval):
     assert np.isfinite([record.parts["conf_low"], record.parts["conf_high"]]).all() == has_interval
     assert ("interval.few_groups" in {note.code for note in record.notes}) != has_interval
     assert ("without an interval" in str(record)) != has_interval
+
+
+@pytest.mark.parametrize(("method", "over"), [("pca", "auto"), ("pca", "halves"), ("tsne", "halves"), ("tsne", "both")])
+def test_halves_need_six_groups(method, over):
+    """Halves of two or three groups share a group only where they are equal, so that even noise agrees with itself."""
+    with pytest.raises(InputError, match=r"`groups` must be at least 6 for over='(halves|both)': got 3 groups"):
+        dreval.stability(data(60), method, groups=np.repeat(np.arange(3), 20), over=over, random_state=0)
