@@ -44,9 +44,10 @@ MAX_PART_LENGTH = 5000  # characters of each of the four parts of an error
 
 
 class Hint(NamedTuple):
-    """An argument with its value, or a call, in the text of an error.
+    """An argument with its value, a call, or advice, in the text of an error.
 
-    It is written as Python, or as on the command line if the name is a ``--flag``.
+    It is written as Python, or as on the command line if the name is a ``--flag``. ``shell`` is the advice of the
+    command line, where frames and arrays are files.
 
     Examples
     --------
@@ -57,6 +58,7 @@ class Hint(NamedTuple):
 
     name: str
     value: Any = ...  # without a value: the name alone
+    shell: str = ""
 
     def __str__(self) -> str:
         if self.value is ...:
@@ -103,14 +105,19 @@ class DrevalError(ValueError):
         self.argument, self.requirement, self.received, self.hint = map(_bounded, (argument, *texts))
         super().__init__(f"`{self.argument}` {self.requirement}: got {self.received}. {self.hint}")
 
-    def named(self, names: Mapping[str, str]) -> Self:
-        """Return the same error with arguments renamed: each name in ``names`` becomes its value."""
-        fields: dict[str, Any] = {
-            field: value._replace(name=names.get(value.name, value.name))
-            if isinstance(value, Hint)
-            else names.get(value, value)
-            for field, value in self._fields.items()
-        }
+    def named(self, names: Mapping[str, str], *, shell: bool = False) -> Self:
+        """Return the same error with arguments renamed: each name in ``names`` becomes its value.
+
+        ``shell`` also replaces advice by that of the command line.
+        """
+        fields: dict[str, Any] = {}
+        for field, value in self._fields.items():
+            if not isinstance(value, Hint):
+                fields[field] = names.get(value, value)
+            elif shell and value.shell:
+                fields[field] = Hint(value.shell)
+            else:
+                fields[field] = value._replace(name=names.get(value.name, value.name))
         return type(self)(names.get(self._argument_template, self._argument_template), *self._texts, **fields)
 
     def altered(self, kind: type[DrevalError] | None = None, **parts: str) -> DrevalError:
@@ -211,9 +218,9 @@ class EmbeddingFailed(DrevalWarning):
         reasons = "; ".join(f"{name}: {str(error).rstrip('.')}" for name, error in errors.items())
         super().__init__(f"{len(errors)} of {count} embeddings failed. {reasons}.")
 
-    def named(self, names: Mapping[str, str]) -> Self:
+    def named(self, names: Mapping[str, str], *, shell: bool = False) -> Self:
         """Return the same warning with the arguments of its errors renamed."""
-        return type(self)({name: error.named(names) for name, error in self.errors.items()}, self.count)
+        return type(self)({name: error.named(names, shell=shell) for name, error in self.errors.items()}, self.count)
 
     def __reduce__(self) -> tuple[Any, ...]:
         return type(self), (self.errors, self.count)

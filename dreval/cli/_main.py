@@ -25,7 +25,7 @@ from dreval._check import did_you_mean, nearest_name
 from dreval._text import printable
 from dreval.cli._arguments import StoreOnce
 from dreval.cli._exit import ExitCode, exit_codes
-from dreval.cli._output import ADVICE, Printer, with_option_name
+from dreval.cli._output import Printer, with_option_name
 from dreval.errors import DrevalError, DrevalWarning, EmbeddingFailed, InputError, usable_stderr
 from dreval.registry import METHODS, REGISTRIES_BY_KIND
 
@@ -149,7 +149,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _print_error(f"out of memory ({' '.join(str(error).split()) or 'no details'})")
         return ExitCode.REFUSED
     except DrevalError as error:
-        _print_error(error.named(_flags(options)))
+        _print_error(error.named(_flags(options), shell=True))
         return ExitCode.REFUSED
     except OSError as error:
         _print_error(error)
@@ -163,9 +163,7 @@ def _flags(options: Any) -> dict[str, str]:
     }
     calls |= {"dreval.Evaluation": "dreval evaluate", "`save` of a result": "--save"}
     positional = {"X": "data", "journal": "file"}  # by their names in Python; a command may have one as an option
-    return (
-        positional | options.parser.flags | calls | ADVICE | {"options['replicates']['n_replicates']": "--n-replicates"}
-    )
+    return positional | options.parser.flags | calls | {"options['replicates']['n_replicates']": "--n-replicates"}
 
 
 class _InternalErrors:
@@ -236,7 +234,7 @@ class _Output:
 def _show_warning(options: Any, message: Warning | str, *_: Any, **__: Any) -> None:
     """Print a warning as one line, without its place in the source."""
     if isinstance(message, EmbeddingFailed):
-        message = message.named(_flags(options))
+        message = message.named(_flags(options), shell=True)
     note = getattr(message, "note", None)
     _print_error(message if note is None else with_option_name(note, options))
 

@@ -345,19 +345,7 @@ def check_report(path: Path | None, argument: str, read: Iterable[str | None]) -
         page_target(path)
 
 
-# Names of options in place of Python arguments, and what a hint advises for files in place of frames and arrays.
-
-ADVICE = {  # by the text of a ``Hint``
-    "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,": (
-        "write both files without row names"
-    ),
-    "pass plain arrays": "write files without row names",
-    "or pass arrays,": "or write files without row names,",
-    "or pass one column of the frame": "or write that column into a file of its own",
-    "Read it with pandas and pass the frame: pandas.read_csv(path": (
-        "Write it with decimal points (in R by write.csv), or read it in Python: pandas.read_csv(path"
-    ),
-}
+# Names of options in place of Python arguments.
 
 
 def with_option_name(note: Note, options: Any) -> Note:

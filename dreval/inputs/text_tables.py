@@ -838,7 +838,8 @@ def _comma_error(file: TextFile, cells: list[str]) -> InputError:
     hint = f"{{reading}}{options}, decimal=','{thousands})"
     if THOUSANDS.fullmatch(cell):
         hint += ", or thousands=',' in place of decimal where the commas group digits"
-    reading = Hint(f"{PANDAS_HINT}: pandas.read_csv(path")
+    in_shell = "Write it with decimal points (in R by write.csv), or read it in Python: pandas.read_csv(path"
+    reading = Hint(f"{PANDAS_HINT}: pandas.read_csv(path", shell=in_shell)
     requirement = "must have decimal points, or decimal commas next to semicolons"
     return file.error(requirement, f"the number {cell!r} in {{file}}", f"{hint}.", reading=reading)
 

@@ -508,12 +508,15 @@ def _partial_match(
     ``column`` has the names of the table. ``header`` is the text above them: if it is a missing name, the first row was
     read as the header.
     """
-    positional, advice = "{positional}", "pass plain arrays"
+    positional, advice = "{positional}", Hint("pass plain arrays", shell="write files without row names")
     if column is not None:
         positional = f"drop the column {str(column)!r}, {{positional}}"
-        advice = "or pass arrays,"
+        advice = Hint("or pass arrays,", shell="or write files without row names,")
     elif not ids_passed:
-        advice = "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,"
+        advice = Hint(
+            "call reset_index(drop=True) on both frames (write files without row names), or pass plain arrays,",
+            shell="write both files without row names",
+        )
     missing, extra = right[~right.isin(left)], left[~left.isin(right)]
     location = "" if column is None else f" in the column {str(column)!r}"
     parts = [f"{matches} of {len(right)} ids of {{data}} found{location}"]
@@ -535,7 +538,7 @@ def _partial_match(
         f"{action}, or if both have the same rows in the same order, {positional} to match by position.",
         table=argument,
         data=THE_DATA,
-        positional=Hint(advice),
+        positional=advice,
     )
 
 
@@ -901,7 +904,7 @@ def _one_column(raw: UnpackedTable, rows: HasRows, argument: str) -> tuple[pd.Se
         hint = "Name one: {selection}, {column}."
         path = f"{raw.file or 'file.csv'}:{names[0] if raw.file and names else 'column'}"
         received, selection = f"{len(names)} columns ({listed})", Hint(argument, path)
-        column = Hint("or pass one column of the frame")
+        column = Hint("or pass one column of the frame", shell="or write that column into a file of its own")
         raise InputError(argument, "must be one value per point", received, hint, selection=selection, column=column)
     series = frame.iloc[:, 0]
     return (series if raw.named else series.rename(None)), (*raw.notes, *notes)

@@ -37,7 +37,7 @@ class GeneralizationBound(MeasureRecord):
 
     def _summary(self, full: bool) -> Summary:
         """Return the printed form: the bound, what it is worth, and its parts."""
-        from dreval.report.documents.out_of_sample import bound_summary
+        from dreval.report.documents.small import bound_summary
 
         return bound_summary(self, full)
 

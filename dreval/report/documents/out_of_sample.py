@@ -1,4 +1,4 @@
-"""The printed form and the page of new points on a map, their parts for other documents, and the bound on new data."""
+"""The printed form and the page of new points on a map, and their parts for other documents."""
 
 from __future__ import annotations
 
@@ -8,11 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from dreval._text import format_fixed, without_zero
-from dreval.records.bound import GeneralizationBound
 from dreval.records.frames import groups_text
 from dreval.records.out_of_sample import OutOfSample
 from dreval.records.results import Results
-from dreval.registry import ANALYSES, MEASURES
+from dreval.registry import MEASURES
 from dreval.report.document import Document, PageFigure, Paragraph, Part, Section, Table, TermEntry, WideFigure
 from dreval.report.documents.closing import closing_sections, measure_entry
 from dreval.report.documents.small import record_summary
@@ -206,33 +205,3 @@ def new_points_findings(records: Mapping[str, OutOfSample], run: Collection[str]
     elif record.has_conformal:
         findings.append(record_finding("new.no_flag"))
     return findings
-
-
-def bound_summary(record: GeneralizationBound, full: bool) -> Document:
-    """Return the bound of errors on new data, whether it says something, and its parts."""
-    parts, rows = record.parts, []
-    for title, bound, key in (("printed", record.value, ""), ("sharper", parts["sharper_bound"], "sharper_")):
-        terms = (parts["fitted_error"], parts[f"{key}complexity"], parts[f"{key}deviation"], bound)
-        rows.append([title, *(format_fixed(term, 3) for term in terms), f"{parts[f'{key}points_needed']:,}"])
-    tables = [Table("", ["Bound", "fitted error", "complexity", "deviation", "sum", "below 1 from n ="], rows)]
-    settings = [("n", record.recipe["n"]), ("p", record.recipe["p"])]
-    settings += [(name.replace("_", " "), value) for name, value in record.recipe["parameters"].items()]
-    settings.append(("Seed", record.recipe["random_state"]))
-    notes = [*record.notes, *([ANALYSES.card(record.measure).caution] if full else [])]
-    findings = bound_findings(record)
-    return record_summary(record.title, findings, tables, notes, full=full, settings=settings, call=record.call)
-
-
-def bound_findings(record: GeneralizationBound) -> list[Finding]:
-    """Return the bound, or that it says nothing, and the same of the sharper bound."""
-    parts, settings = record.parts, record.recipe["parameters"]
-    numbers = {"d": settings["n_components"], "value": record.value, "n": record.recipe["n"]}
-    numbers["fitted"] = parts["fitted_error"]
-    if record.is_vacuous:
-        bound = record_finding("bound.vacuous", **numbers, needed=parts["points_needed"])
-    else:
-        bound = record_finding("bound.holds", **numbers, level=f"{100 * settings['conf_level']:g} %")
-    sharper = {"sharper": parts["sharper_bound"]}
-    if sharper["sharper"] < 1.0:
-        return [bound, record_finding("bound.sharper", **sharper)]
-    return [bound, record_finding("bound.sharper_vacuous", **sharper, needed=parts["sharper_points_needed"])]
