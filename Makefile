@@ -13,7 +13,7 @@
 #   make dist    the wheel and the source archive in dist/, built twice and equal byte for byte
 #   make golden  write the numbers of forty scenarios, tests/golden/values; ARGS=--changes only lists what changed
 #   make coverage  the fast tests, and the lines of the package that none of them runs
-#   make papers  the published comparisons at full size (half an hour to one), whose tables the next `make site` shows
+#   make papers  the published comparisons at full size (some hours), whose tables the next `make site` shows
 
 PYTHON ?= python3
 VENV := .venv

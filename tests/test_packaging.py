@@ -38,13 +38,13 @@ def test_one_version() -> None:
 
 
 def test_news_are_files_of_a_known_kind() -> None:
-    """Each file of news/ has a kind that towncrier collects and the README there explains, and whole sentences."""
+    """Each file of news has a kind that towncrier collects and the README there explains, and whole sentences."""
     settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["towncrier"]
     kinds = {kind["directory"] for kind in settings["type"]}
-    help_text = (ROOT / "news" / "README.md").read_text("utf-8")
-    files = [path for path in (ROOT / "news").iterdir() if path.name != "README.md"]
+    help_text = (ROOT / "vignettes" / "_news" / "README.md").read_text("utf-8")
+    files = [path for path in (ROOT / "vignettes" / "_news").iterdir() if path.name != "README.md"]
 
-    assert set(re.findall(r"news/\+short-name\.(\w+)\.md", help_text)) == kinds
+    assert set(re.findall(r"vignettes/_news/\+short-name\.(\w+)\.md", help_text)) == kinds
     assert "<!-- towncrier release notes start -->" in (ROOT / "NEWS.md").read_text("utf-8")
     for path in files:
         assert re.fullmatch(rf"\+[a-z0-9-]+\.({'|'.join(kinds)})\.md", path.name), path.name

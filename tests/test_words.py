@@ -18,7 +18,6 @@ CHECKED = (
     ".github",
     "README.md",
     "NEWS.md",
-    "news",
     "SECURITY.md",
     "CONTRIBUTING.md",
     "CITATION.cff",

@@ -15,7 +15,7 @@ method (ours: 200 of them, 100 of methods that search), and the mammoth (4000 of
 (ours: 3 to 10), their images where they are drawn (ours: 400), Goldberg and Ritov's drawn faces (ours: 700), N up to
 10,000 columns (ours: 1000 and 2000), GPLVM and VAE on real data (ours: 400 rows; VAE on COIL-20 at 32 x 32 pixels), and
 t-SNE in more than 2 coordinates, which is left out. All else has the paper's number of points where it states one. The
-whole takes some 40 minutes of processor time.
+whole took some three hours of processor time on a busy machine.
 """
 
 from __future__ import annotations
