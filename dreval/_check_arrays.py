@@ -314,12 +314,16 @@ def strip_texts(values: Any) -> npt.NDArray[Any]:
     return cells
 
 
+def are_whole(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.bool_]:
+    """Return which floats are whole numbers, small enough for a float to be exact."""
+    whole: npt.NDArray[np.bool_] = (np.rint(values) == values) & (np.abs(values) < EXACT_INTEGERS)
+    return whole
+
+
 def has_whole_numbers(values: Any) -> bool:
     """Return whether a float array holds only whole numbers, all small enough for a float to be exact."""
     array = np.asarray(values)
-    if array.dtype.kind != "f" or array.size == 0:
-        return False
-    return bool(np.all(np.isfinite(array)) and np.all(np.rint(array) == array) and np.abs(array).max() < EXACT_INTEGERS)
+    return array.dtype.kind == "f" and array.size > 0 and bool(are_whole(array).all())
 
 
 def check_classes(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
-from functools import cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import Any
 
@@ -19,6 +19,7 @@ __all__ = [
     "BufferPool",
     "OrderedSum",
     "few_blas_threads",
+    "limit_threads",
     "n_threads",
     "one_blas_thread",
     "open_progress",
@@ -43,17 +44,27 @@ def _cores() -> int:
     return int(cpu_count())
 
 
-@cache
-def _controller() -> Any:
-    """Return the controller of the loaded BLAS libraries, created once."""
+@lru_cache(maxsize=1)
+def _controller(_n_modules: int) -> Any:
+    """Return the controller of the loaded BLAS and OpenMP libraries.
+
+    It reads the memory map of the process, which takes milliseconds, and is created anew only after further modules
+    were imported, which may have loaded libraries.
+    """
     from threadpoolctl import ThreadpoolController
 
     return ThreadpoolController()
 
 
+def limit_threads() -> AbstractContextManager[Any]:
+    """Limit BLAS and OpenMP to one thread each: the last digits of a result depend on the number of threads."""
+    limits: AbstractContextManager[Any] = _controller(len(sys.modules)).limit(limits=1)
+    return limits
+
+
 def one_blas_thread() -> AbstractContextManager[Any]:
     """Limit matrix products to one thread each while blocks run in parallel, against oversubscription."""
-    limits: AbstractContextManager[Any] = _controller().limit(limits=1, user_api="blas")
+    limits: AbstractContextManager[Any] = _controller(len(sys.modules)).limit(limits=1, user_api="blas")
     return limits
 
 

@@ -21,7 +21,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 
 from dreval._check import FloatArray, IntArray
-from dreval._parallel import open_progress
+from dreval._parallel import limit_threads, open_progress
 from dreval.errors import RUN_ALONE_HINT, DrevalError, MethodFailed, UndefinedMeasure, warn
 from dreval.geometry.distances import take
 from dreval.inference.rerun_input import CALLER_NAMES, RerunInput, check_max_columns
@@ -451,14 +451,12 @@ class Replicates:
 
 def embed_once(case: RerunInput, spec: RunSpec, n_components: int | None, *, one_thread: bool = True) -> FloatArray:
     """Run the method once, with at most ``n_components`` columns; None: those that the method returns."""
-    from threadpoolctl import threadpool_limits
-
     labels = case.data.labels
     if labels is not None and spec.rows is not None:
         labels = replace(labels, codes=labels.codes[spec.rows])
     source, d = spec.setting.source or case.source, spec.setting.n_components or n_components
     rows = case.data if spec.rows is None else Rows.of(case.data, spec.rows)
-    with threadpool_limits(limits=1) if one_thread else nullcontext():
+    with limit_threads() if one_thread else nullcontext():
         Y = source.embed(spec.X, d or source.default_components, spec.seed, labels, rows)
     return Y if d is None else check_max_columns(case, Y, d)
 

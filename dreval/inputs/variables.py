@@ -15,6 +15,7 @@ import pandas as pd
 from dreval._check import MAX_TEXT_LENGTH, IntArray, check_one_of, check_rows, describe
 from dreval._check_arrays import (
     ROWS_FROM_ZERO,
+    are_whole,
     check_classes,
     check_finite,
     check_magnitude,
@@ -745,14 +746,29 @@ def row_id_notes(frame: pd.DataFrame, argument: str, *, named: bool) -> Notes:
 
     Of several columns, these are the columns next to a column with decimals, and columns with a name of ids.
     """
-    columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
-    name_columns = [j for j, column in enumerate(columns) if names_rows(column)]
-    if len(columns) == 1:
+    name_columns, has_decimals = _row_ids(frame)
+    if frame.shape[1] == 1:
         return (note("covariates.names_rows", argument=argument),) if name_columns else ()
-    if name_columns and all(column.notna().all() and whole_column(column.infer_objects()) for column in columns):
+    if name_columns and not has_decimals:
         name_columns = [j for j in name_columns if named and is_id_name(frame.columns[j])]
     labels = [f"{argument}[{str(frame.columns[j])!r}]" if named else f"{argument}[:, {j}]" for j in name_columns]
     return tuple(note("covariates.names_rows", argument=label) for label in labels)
+
+
+def _row_ids(frame: pd.DataFrame) -> tuple[list[int], bool]:
+    """Return the columns that may name the rows, and whether a column holds anything but whole numbers.
+
+    Numbers of one type, which may be thousands of columns, are checked at once.
+    """
+    values: npt.NDArray[Any] = frame.to_numpy() if len({*frame.dtypes}) == 1 else np.empty(0, object)
+    if values.dtype.kind not in "fiu":
+        columns = [frame.iloc[:, j] for j in range(frame.shape[1])]
+        is_whole = [bool(column.notna().all()) and whole_column(column.infer_objects()) for column in columns]
+        return [j for j, column in enumerate(columns) if is_whole[j] and names_rows(column)], not all(is_whole)
+    whole = are_whole(values).all(axis=0) if values.dtype.kind == "f" else np.ones(values.shape[1], np.bool_)
+    in_order = np.sort(values[:, whole], axis=0)
+    different = (in_order[1:] != in_order[:-1]).all(axis=0)
+    return np.flatnonzero(whole)[different].tolist(), not whole.all()
 
 
 def _variable_notes(series: pd.Series[Any], values: npt.NDArray[Any], argument: str) -> Notes:

@@ -12,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from dreval._check import FloatArray, check_int
+from dreval._parallel import limit_threads
 from dreval._random import stream_seed
 from dreval.errors import MethodFailed
 from dreval.geometry.kernels import RADIAL_KERNELS
@@ -368,8 +369,6 @@ def pca_disparities(
     rank 2, S~ = B'B + (B'k) e_j' + e_j (B'k)' + (k'k) e_j e_j', and the product with the first embedding Y = XV is
     Y'Y~ = V'(X'B + (X'k) e_j') V~. All matrices are p x p for any number of points; O(p^3) time for each.
     """
-    from threadpoolctl import threadpool_limits
-
     X, base = (points - points.mean(axis=0) for points in (transformations.X, transformations.base))
     products = {}
     for i in np.unique(pairs[:, 0]):
@@ -380,7 +379,7 @@ def pca_disparities(
     values, axes = np.linalg.eigh(X.T @ X)
     V, size = axes[:, -d:], float(values[-d:].sum())
     step = max(1, BATCH_BYTES // (8 * inner.size))
-    with threadpool_limits(limits=1):  # threads on matrices this small wait for each other: 28 times the time, measured
+    with limit_threads():  # threads on matrices this small wait for each other: 28 times the time, measured
         parts = [_batch(pairs[at : at + step], products, cross, inner, V, size) for at in range(0, len(pairs), step)]
     return np.concatenate([u for u, _ in parts]), np.concatenate([s for _, s in parts])
 

@@ -23,7 +23,7 @@ from dreval._check import (
     resolve_alias,
 )
 from dreval._check_arrays import check_finite
-from dreval._parallel import open_progress
+from dreval._parallel import limit_threads, open_progress
 from dreval._random import stream, stream_seed
 from dreval.errors import DrevalError, InputError, UndefinedMeasure, UserCode
 from dreval.geometry.view import make_view
@@ -546,15 +546,13 @@ def null_data(default: str, null: Any, X: FloatArray, root: int) -> tuple[str, C
     kind = default if null == "auto" else check_one_of(null, NULLS, "null", aliases=True)
     if kind == "columns":
         return kind, lambda r: stream(root, "null", r).permuted(X, axis=0)
-    from threadpoolctl import threadpool_limits
-
     mean = X.mean(axis=0)
-    with threadpool_limits(limits=1):  # the last digits depend on the number of threads
+    with limit_threads():  # the last digits depend on the number of threads
         _, values, axes = np.linalg.svd(X - mean, full_matrices=False)
     root_of_cov = values[:, None] * axes / np.sqrt(len(X) - 1)
 
     def cloud(r: int) -> FloatArray:
-        with threadpool_limits(limits=1):
+        with limit_threads():
             return np.asarray(mean + stream(root, "null", r).standard_normal((len(X), len(values))) @ root_of_cov)
 
     return kind, cloud

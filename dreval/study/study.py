@@ -29,7 +29,7 @@ from dreval._check import (
     keywords_checked,
 )
 from dreval._check_arrays import MIN_POINTS
-from dreval._parallel import open_progress
+from dreval._parallel import limit_threads, open_progress
 from dreval._random import root_seed, stream, stream_seed
 from dreval.comparison.compare import compare
 from dreval.datasets._dataset import simulate
@@ -343,10 +343,8 @@ def evaluate_cell(spec: CellSpec) -> CellResult:
 
     Matrix products run in one thread, so that no number depends on the number of processes.
     """
-    from threadpoolctl import threadpool_limits
-
     settings, name = spec.settings, spec.cell.method
-    with threadpool_limits(limits=1), UserCode(f"methods[{name!r}]", "its evaluation"):
+    with limit_threads(), UserCode(f"methods[{name!r}]", "its evaluation"):
         results = _evaluation(spec).run(settings.measures, None, settings.ci, options=settings.options, progress=False)
         rows, notes = rows_with_notes(results.table, results.notes), tuple(notes_of_table(of_whole(results.notes)))
         return CellResult(rows, name in results.reference, notes, results.embeddings[name] if spec.keep else None)
