@@ -362,15 +362,16 @@ class Setting:
 def settings_of(results: Results, names: Sequence[str], measure: Any = None) -> list[Setting]:
     """Return all computed numbers for each measure and setting that has a better direction, for these embeddings."""
     table = results.table[(results.table["test"] == "") & (results.table["measure"] != "")]
-    ranked, measured = table["direction"].isin(["higher", "lower"]), list(dict.fromkeys(table["measure"]))
+    table = table[table["embedding"].isin(names)]
+    measured = list(dict.fromkeys(table["measure"]))
+    keys = table["measure"] + " " + table["parameters"]
+    ranked = ~keys.isin(keys[~table["direction"].isin(["higher", "lower"])])
     requested = check_names(measure, "measure", names_hint(measure, measured)) if measure is not None else []
     for name in set(table["measure"][~ranked]) & {*requested}:
-        raise InputError(
-            "measure", "must have a better direction", f"{name!r}, which is descriptive", "Name another measure."
-        )
+        hint = "Name another measure; the notes of the result may say why."
+        raise InputError("measure", "must have a better direction", f"{name!r}, which has none here", hint)
     table = table[ranked & ~table["embedding"].isin(results.failed)]
     runs, table = table, over_replicates(table)
-    table = table[table["embedding"].isin(names)]
     table = of_measures(table, requested or None)
     kinds = _kinds(results)
     if not kinds:

@@ -43,6 +43,7 @@ WIDE_TIE_RANGE = 0.05  # difference between the best and the worst order of ties
 MIN_EXPECTED_ANCHORS = 5  # expected number among the points that carry the error of a statistic of pairs
 EXACT_KINDS = ("exact", "unseen")  # kinds of intervals whose standard error may be 0
 NO_TIES = (math.nan, math.nan)
+NO_CONCLUSION = frozenset({"bras.cosine"})  # notes on values that are neither good nor bad
 
 Key = tuple[str, str]  # a measure and the text of its parameters, by which a row is found among those of an embedding
 
@@ -109,7 +110,7 @@ class MeasureRow:
             "value": self.value,
             "n_used": self.n_used,
             "n_resamples": self.n_runs,
-            "direction": self.card.direction,
+            "direction": "none" if any(note.code in NO_CONCLUSION for note in self.notes) else self.card.direction,
             "lower": low if math.isfinite(low) else None,
             "upper": high if math.isfinite(high) else None,
             "chance": self.chance,

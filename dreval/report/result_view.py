@@ -773,15 +773,10 @@ def read_results(results: Results) -> ResultView:
     unranked = (*results.reference, *collapsed)
     limited = notes_of_table(results.notes[results.notes["code"] == "lists.area"])
     lengths = {dict(note.values)["length"] for note in limited}
-    is_cosine = (results.notes["code"] == "bras.cosine") & ~results.notes["embedding"].isin(unranked)
-    without_conclusion = {*results.notes.loc[is_cosine, "measure"]}
     return ResultView(
         names=tuple(results.names),
         failed=results.failed,
-        columns=tuple(
-            _up_to(replace(column, direction="none") if column.measure in without_conclusion else column, lengths)
-            for column in (make_column(*key, rows, unranked) for key, rows in columns.items())
-        ),
+        columns=tuple(_up_to(make_column(*key, rows, unranked), lengths) for key, rows in columns.items()),
         tests=tuple(independence_rows(table).to_dict("records")),
         method_tests=tuple(table[table["test"].map(of_method)].to_dict("records")),
         recipe=results.recipe,
@@ -818,13 +813,15 @@ def same_maps(results: Results) -> tuple[tuple[str, ...], ...]:
     return tuple(tuple(names) for names in names_by_coordinates.values() if len(names) > 1)
 
 
-def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unranked: Iterable[str] = ()) -> Column:
+def make_column(measure: str, parameters: str, rows: list[dict[str, Any]], unranked: Collection[str] = ()) -> Column:
     """Return one column of the rows of one measure; without a card its properties are read from the rows."""
     card = MEASURES.card(measure) if measure in MEASURES else None
     with_direction = [row for row in rows if row["direction"]]
     low, high = (with_direction[0].get(end, math.nan) if with_direction else math.nan for end in ("lower", "upper"))
     bounds = card.bounds if card else (-math.inf if math.isnan(low) else low, math.inf if math.isnan(high) else high)
-    direction = with_direction[0]["direction"] if with_direction else card.direction if card else "higher"
+    compared = [row for row in with_direction if row["embedding"] not in unranked] or with_direction
+    directions = [row["direction"] for row in compared] or [card.direction if card else "higher"]
+    direction = "none" if "none" in directions else directions[0]
     target = parameters_of(parameters).get(TARGET_PARAMETER, ANY_TARGET)
     texts = {key: getattr(card, key) for key in ("term", "noun", "warning", "share")} if card else {}
     texts = {key: text.replace(ANY_TARGET, target) for key, text in texts.items()}

@@ -621,6 +621,9 @@ def test_no_conclusion_rests_on_cosine_distances_of_a_map():
     assert not column.ranks
     assert len(column.values) == 2
     assert not any("atch" in answer for answer in map(str, verdict(read_results(cosine), max_cautions=None)))
+    assert set(cosine.table["direction"]) == {"none"}
+    with pytest.raises(InputError, match="must have a better direction: got 'bras', which has none here"):
+        cosine.compare(measure="bras")
     for results in (mixing_results(["bras"], bras={"embedding_distance": "euclidean"}), mixing_results(["bras"], 10)):
         assert "bras.cosine" not in set(results.notes["code"])
         assert read_results(results).columns[0].ranks
