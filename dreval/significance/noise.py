@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from inspect import unwrap
 from typing import Any
 
@@ -20,6 +21,7 @@ from dreval._check import (
     describe,
     function_name,
     keywords_checked,
+    keywords_of_anndata,
     resolve_alias,
 )
 from dreval._check_arrays import check_finite
@@ -78,7 +80,7 @@ HYPOTHESES = {
     cost="(R + 1) n_seeds runs of the method for each setting, and O(n^2 (p + d)) time for the score of each.",
     reference="@phipson2010 for p; null embeddings after @johnson2022 and @xia2024, clusters after @grabski2023.",
 )
-@keywords_checked
+@partial(keywords_checked, elsewhere=keywords_of_anndata("noise_test", "umap.UMAP()"))
 def noise_test(
     X: Any,
     source: Any,

@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -22,6 +23,7 @@ from dreval._check import (
     check_one_of,
     describe,
     keywords_checked,
+    keywords_of_anndata,
 )
 from dreval._random import stream, stream_seed
 from dreval.analyses._analysis import analysis
@@ -91,7 +93,7 @@ class MethodSetting:
     cost="H R runs of the method for H settings and R replicates, and R passes over the data, O(n^2 p) time each.",
     reference="@hsu1981 for the set.",
 )
-@keywords_checked
+@partial(keywords_checked, elsewhere=keywords_of_anndata("sweep", "umap.UMAP(), grid"))
 def sweep(
     X: Any,
     source: Any,

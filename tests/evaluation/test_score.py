@@ -126,6 +126,14 @@ REFUSED: dict[str, tuple[Any, str]] = {
         lambda: dreval.stability(X, "pca", use_rep="X_pca"),
         r"Call dreval.stability\(adata.obsm",
     ),
+    "keyword of noise_test": (
+        lambda: dreval.noise_test(X, "pca", layer="counts"),
+        r"Call dreval.noise_test\(adata.layers",
+    ),
+    "keyword of sweep": (
+        lambda: dreval.sweep(X, "tsne", {"perplexity": [5]}, use_rep="X_pca"),
+        r"Call dreval.sweep\(adata.obsm\[\"X_pca\"\], umap.UMAP\(\), grid\)",
+    ),
     "keyword of held_out_fidelity": (
         lambda: dreval.held_out_fidelity(X, "pca", layer="counts"),
         r"Call dreval.held_out_fidelity\(adata.layers",
