@@ -48,7 +48,7 @@ def _cores() -> int:
 def _controller(_n_modules: int) -> Any:
     """Return the controller of the loaded BLAS and OpenMP libraries.
 
-    It reads the memory map of the process, which takes milliseconds, and is created anew only after further modules
+    It reads the memory map of the process, which takes milliseconds, and is created again only after further modules
     were imported, which may have loaded libraries.
     """
     from threadpoolctl import ThreadpoolController

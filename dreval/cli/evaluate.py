@@ -222,27 +222,31 @@ def _evaluation(
 
 
 def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any]:
-    """Return the data and the blocks: like a covariate, a column of the data with blocks is no feature."""
+    """Return the data and the blocks, from a file or, like a covariate, a column of the data, which is no feature."""
     import pandas as pd
 
     from dreval.inputs.data import as_data
+    from dreval.inputs.variables import as_label_vector
 
     listed = options.covariates or []
-    is_listed = options.blocks in listed
-    if not is_listed:
-        is_whole_file = is_path(options.blocks) and split_member(options.blocks)[1] is None
-        listed = [*listed, options.blocks if is_whole_file else f"{options.blocks}:class"]
-    try:
-        data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)
-    except DrevalError as error:
-        if options.covariates:
-            raise
-        raise error.named({"covariates": "blocks"}) from error.__cause__
-    covariates = dict(data.covariates)
-    blocks = covariates[options.blocks] if is_listed else covariates.pop(list(covariates)[-1])
+    if is_path(options.blocks):
+        data = as_data(options.data, **variables, metric=options.metric)
+        blocks = as_label_vector(options.blocks, data, "blocks")[0].values
+    else:
+        is_listed = options.blocks in listed
+        listed = listed if is_listed else [*listed, f"{options.blocks}:class"]
+        try:
+            data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)
+        except DrevalError as error:
+            if options.covariates:
+                raise
+            raise error.named({"covariates": "blocks"}) from error.__cause__
+        covariates = dict(data.covariates)
+        blocks = covariates[options.blocks] if is_listed else covariates.pop(list(covariates)[-1])
+        data = replace(data, covariates=covariates)
     if data.ids is not None:  # so that they are matched by name, as all else
         blocks = pd.Series(blocks, data.ids)
-    return replace(data, covariates=covariates), blocks
+    return data, blocks
 
 
 def _options_of_blocks(options: Any, data: Data, blocks: Any) -> dict[str, dict[str, Any]]:
