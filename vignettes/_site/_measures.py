@@ -16,13 +16,14 @@ from six_maps import EMBEDDINGS, SEED, N, embeddings, principal, sheet
 
 import dreval
 from _site import _drawing as draw
-from _site._text import card_fields, fields, page, plain, raw, symbol_html, title, toctree, write
+from _site._text import card_fields, fields, page, plain, raw, title, toctree, write
 from dreval.glossary import DIRECTIONS
 from dreval.measures.core import GOALS
 from dreval.records.frames import setting_names
 from dreval.records.results import Results
 from dreval.registry import MEASURES
 from dreval.report.figures._panels import scale_of_maps
+from dreval.report.render.markup import html_symbols
 
 FloatArray = npt.NDArray[np.float64]
 
@@ -187,21 +188,21 @@ def _head() -> str:
 
 def _gallery_head() -> str:
     names = "".join(f"<th>{escape(name)}</th>" for name in EMBEDDINGS)
-    return f"<thead><tr><th>measure</th>{names}<th>chance</th></tr></thead>"
+    return f"<thead><tr><th>measure</th><th>chance</th>{names}</tr></thead>"
 
 
 def _gallery_row(card: Any) -> str:
-    name, symbol = symbol_html(escape(card.title)), symbol_html(escape(card.symbol))
-    link = f'<a href="measures/{card.name}.html">{name}</a> <span>{symbol}</span>'
+    name, symbol = html_symbols(escape(card.title)), html_symbols(escape(card.symbol))
+    link = f'<a href="measures/{card.name}.html">{name}</a> <span><i>{symbol}</i></span>'
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)
-        return f"<tr>{head}{cells}<td></td></tr>"
+        return f"<tr>{head}<td></td>{cells}</tr>"
     rows = _rows(card)
     cells = "".join(
         f"<td{_shade(card, rows, name)}>{number(rows.value[name], _counts(rows))}</td>" for name in EMBEDDINGS
     )
-    return f"<tr>{head}{cells}<td>{number(rows.chance.drop('copy').median())}</td></tr>"
+    return f"<tr>{head}<td>{number(rows.chance.drop('copy').median())}</td>{cells}</tr>"
 
 
 def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from _site._text import card_fields, code, page, plain, table, title, write
+import dreval
+from _site._text import card_fields, code, page, plain, symbols, table, title, write
 from dreval.glossary import DIRECTIONS, TARGETS, TERMS
 from dreval.measures.core import GOALS
 from dreval.registry import MEASURES, TESTS
@@ -94,7 +95,7 @@ def _definitions(term: str, meaning: str) -> str:
 
 def _measure_words(card: Any) -> str:
     """Return symbol, term of the literature, question and direction of a measure, with a link to its formula."""
-    names = ", ".join(plain(name) for name in (card.symbol, card.term) if name)
+    names = ", ".join(dict.fromkeys(symbols(name) for name in (card.symbol, card.term) if name))
     direction = DIRECTIONS[card.direction].capitalize()
     return f"{names}: {plain(card.question)} {direction}. :doc:`Formula <measures/{card.name}>`"
 
@@ -116,7 +117,8 @@ def cheat_sheet() -> str:
     drawn = ((code(f'res.plot("{kind}")'), words) for kind, words in FIGURES.items())
     return page(
         title("Cheat sheet"),
-        ".. rst-class:: sheet\n\nOne page to print. More: :doc:`glossary`, :doc:`gallery`.",
+        f".. rst-class:: sheet\n\nPackage ``dreval``, version {dreval.__version__}. One page to print. More: "
+        ":doc:`glossary`, :doc:`gallery`.",
         *calls,
         title("Read", "-"),
         rules,

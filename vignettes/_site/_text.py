@@ -11,6 +11,7 @@ from typing import Any
 
 from dreval.glossary import COLUMNS
 from dreval.registry import FIGURES, MEASURES, METHODS, TESTS
+from dreval.report.render.markup import html_symbols
 
 _MARKUP = re.compile(r"([\\*`|_])")
 _PIECE = re.compile(
@@ -35,10 +36,10 @@ def code(text: str) -> str:
     return f"``{text}``"
 
 
-def symbol_html(symbol: str) -> str:
-    """Return a symbol such as R_N,opt with its subscript set low."""
-    head, low, subscript = symbol.partition("_")
-    return f"<i>{head}</i><sub>{subscript}</sub>" if low else f"<i>{head}</i>"
+def symbols(text: str) -> str:
+    """Return text of a card with the subscripts of its symbols set low, as markup."""
+    escaped = _MARKUP.sub(r"\\\1", html_symbols(" ".join(text.split())))
+    return re.sub(r"<(su[bp])>(.*?)</\1>", r"\\ :\1:`\2`\\ ", escaped)
 
 
 def card_fields(card: object, *left_out: str) -> dict[str, str]:
