@@ -159,3 +159,16 @@ def test_values_with_other_settings_are_listed_below_the_table():
     view = read_results(results)
     column = next(c for c in view.main_columns if c.measure == "stability")
     assert missing_reason(view, column, match[3]).startswith(f"run with other settings ({match[1]}: ")
+
+
+def test_a_test_that_contradicts_a_measure_of_classes_is_printed() -> None:
+    """Where no class accuracy exceeds chance, and a test finds that embeddings depend on the classes, both are said."""
+    rng, codes = np.random.default_rng(3), np.arange(50) % 4
+    X = rng.normal(size=(50, 4)) + 0.9 * np.eye(4)[codes]
+    Y = (X - X.mean(axis=0)) @ np.linalg.svd(X - X.mean(axis=0))[2][:2].T
+    classes, maps = np.array(list("abcd"))[codes], {"pca": Y, "rooted": np.cbrt(Y)}
+    for labels, is_related in ((classes, True), (rng.permutation(classes), False)):
+        results = dreval.Evaluation(X, maps, labels=labels, random_state=0).run(n_resamples=199)
+        text = " ".join(str(results).split())
+        assert "No embedding is significantly better than chance (accuracy" in text
+        assert ("Tests Both embeddings depend on labels (HSIC and KCCA" in text) == is_related

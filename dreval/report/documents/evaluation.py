@@ -18,7 +18,7 @@ from dreval.records.frames import groups_text, independence_rows, notes_of_table
 from dreval.records.results import Results, over_replicates
 from dreval.records.tests import LEVEL
 from dreval.registry import MEASURES, TESTS
-from dreval.report.best_sets import question_columns
+from dreval.report.best_sets import is_at_chance, question_columns
 from dreval.report.document import (
     CODES,
     TERMINAL_COLUMNS,
@@ -409,7 +409,7 @@ def answer_lines(
             findings = tuple(_printed_finding(finding, left_out, shell) for finding in findings or answer.findings[:1])
             answers.append(answer._replace(findings=findings))
     lines = [(short_topic(answer.question), answer.text) for answer in say_lower_once(answers)]
-    tests = answers_of_tests(view, passed_covariates(view) if TESTS_ANSWER in left_out else None)
+    tests = answers_of_tests(view, _variables_in_brief(view) if TESTS_ANSWER in left_out else None)
     return Answers([*lines, *(("Tests", text) for text in tests)])
 
 
@@ -461,9 +461,23 @@ def passed_covariates(view: ResultView) -> list[str]:
     return [row["variable"] for row in view.tests if row["variable"] not in ("labels", "data", "residual")]
 
 
+def classes_at_chance(view: ResultView) -> list[str]:
+    """Return the labels, as a tested variable, if a test contradicts a measure of classes.
+
+    The interval of an embedding may reach the chance level although a test finds that it depends on the classes.
+    """
+    rejected = {row["embedding"] for row in view.tests if row["variable"] == "labels" and row["p_adjusted"] <= LEVEL}
+    columns = [c for c in view.main_columns if c.ranks and c.goal in ("classes", "prediction")]
+    return ["labels"] if any(is_at_chance(c, c.cells[name]) for c in columns for name in rejected & {*c.values}) else []
+
+
+def _variables_in_brief(view: ResultView) -> list[str]:
+    return [*passed_covariates(view), *classes_at_chance(view)]
+
+
 def _has_unprinted_tests(view: ResultView) -> bool:
     """Return whether a printed result without answers of tests has fewer of them."""
-    return len(answers_of_tests(view, passed_covariates(view))) < len(answers_of_tests(view))
+    return len(answers_of_tests(view, _variables_in_brief(view))) < len(answers_of_tests(view))
 
 
 def answers_of_tests(view: ResultView, variables: Collection[str] | None = None) -> list[str]:

@@ -33,7 +33,7 @@ from dreval.report.document import (
 )
 from dreval.report.documents.closing import _settings, _sources, closing_sections, glossary, limits
 from dreval.report.documents.comparison import pair_tables
-from dreval.report.documents.evaluation import summarize
+from dreval.report.documents.evaluation import answers_of_tests, classes_at_chance, summarize
 from dreval.report.documents.evaluation_curves import MAX_FAMILIES, size_parts
 from dreval.report.documents.evaluation_maps import map_parts, mapped_values
 from dreval.report.documents.evaluation_measures import measure_table_parts
@@ -68,7 +68,10 @@ def results_report(results: Results, view: ResultView, title: str | None, folder
     is_tested = any(view.best_set(column).tested for column in view.by_goal)
     best = best_mark_text(view, view.by_goal) if len(view.contenders) > 1 else ""
     answers = Answers(
-        [(answer.question, _answer_text(answer, folder is None)) for answer in verdict(view)],
+        [
+            *((answer.question, _answer_text(answer, folder is None)) for answer in verdict(view)),
+            *(("Tests", text) for text in answers_of_tests(view, classes_at_chance(view))),
+        ],
         key=True,
         intervals=view.level if has_intervals else "",
         best=f"{'best set: ' * is_tested}{best}",
