@@ -146,7 +146,7 @@ TERMS: dict[str, str] = {
     "Caution": "A value that is closer to chance than to perfect, or whose interval reaches the chance level.",
     "Chance": "The expected value for a map that has nothing to do with the data.",
     "CKA": "Centered kernel alignment: HSIC of data and map, over the root of the product of their HSIC with "
-    "themselves. 0: unrelated, 1: equal up to scale and position.",
+    "themselves. 1: equal up to scale and position; above 0 for unrelated tables, too, the more the fewer the rows.",
     "Co-ranking matrix": "How many pairs of points have the rank r in the data (row) and s in the map (column). "
     "Measures of neighbors such as trustworthiness and the overlap are sums over a part of it.",
     "Effect size": "How strong a dependence is, on the scale of its test.",

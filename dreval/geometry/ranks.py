@@ -253,14 +253,14 @@ def rows_with_ties(
     return distances, order
 
 
-def tied_ranks(space: Space, rows: IntArray) -> npt.NDArray[np.bool_]:
-    """Return whether the r-th and the next nearest other point are tied for any of some rows, for r = 1, ..., n - 2.
+def tied_ranks(space: Space, rows: IntArray) -> IntArray:
+    """Return for how many of some rows the r-th and the next nearest other point are tied, for r = 1, ..., n - 2.
 
     Equality is up to rounding. O(n (p + log n)) time a row.
     """
-    tied, size = np.zeros(max(space.n - 2, 0), np.bool_), block_rows(space.n)
+    tied, size = np.zeros(max(space.n - 2, 0), np.int64), block_rows(space.n)
     for at in range(0, len(rows), size):
-        tied |= equal_next(space, rows[at : at + size]).any(axis=0)
+        tied += equal_next(space, rows[at : at + size]).sum(axis=0)
     return tied
 
 

@@ -599,7 +599,7 @@ def _pcr_comparison_without(view: View) -> FloatArray:
     title="Removed share of the variance that the batches explain",
     term="principal-component regression comparison",
     question="How much of what the batches explain in the data is gone from the embedding?",
-    warning="Batches explain as much as in the data",
+    warning="Batches explain half as much as in the data, or more",
     goals=("batches",),
     level="global",
     needs=("coordinates", "features", "batch"),

@@ -796,7 +796,7 @@ def distance_consistency(view: View) -> FloatArray:
     symbol="IL",
     title="Isolated labels",
     question="Are the labels that occur in the fewest batches separate from the others?",
-    warning="Labels of few batches are mixed with other labels",
+    warning="The labels in the fewest batches are mixed with other labels",
     goals=("classes", "batches"),
     level="global",
     needs=("coordinates", "labels", "batch"),

@@ -392,6 +392,8 @@ class TestCard(Card):
         Methods of computing a p-value, the default first.
     statistic, effect_size : str
         Symbols, as printed.
+    effect_is_biased : bool
+        Whether the effect size is above 0 without dependence, the more the fewer the rows.
     needs : tuple of {"kernel", "distances", "coordinates", "method"}
         The representation of a variable that is computed; "kernel": of numbers, of classes, or precomputed. "method":
         a method that can be re-run.
@@ -427,6 +429,7 @@ class TestCard(Card):
     effect_size: str
     needs: tuple[str, ...]
     second: str = "variable"
+    effect_is_biased: bool = False
     nulls: tuple[str, ...] = ()
     memory: str = "matrices"
     without_matrices: Callable[[Sequence[Any], Mapping[str, Any]], bool] | None = None

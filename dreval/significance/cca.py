@@ -22,6 +22,7 @@ from dreval.significance.base import Resampling, entries_by_variable, gather, ma
     null=("permutation", "chi2"),
     statistic="chi2",
     effect_size="rho",
+    effect_is_biased=True,
     needs=("coordinates",),
     memory="columns",
     reference="@bartlett1941.",

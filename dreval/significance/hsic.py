@@ -44,6 +44,7 @@ APPROXIMATIONS = ("hsic.factors", "hsic.all_values")  # notes on the kernels of 
     null=("permutation", "gamma"),
     statistic="HSIC",
     effect_size="CKA",
+    effect_is_biased=True,
     needs=("kernel",),
     memory="factors",
     tolerance=TRACE_TOLERANCE,

@@ -39,6 +39,7 @@ from dreval.significance.base import (
     null=("permutation",),
     statistic="MMD2",
     effect_size="eta2",
+    effect_is_biased=True,
     needs=("kernel",),
     reference="@gretton2012.",
     second="groups",

@@ -11,7 +11,7 @@ from numpy.testing import assert_allclose
 
 import dreval
 from dreval.geometry.blocks import neighbor_pass
-from dreval.measures.core import chance_value
+from dreval.measures.core import chance_value, ties_of
 from dreval.measures.ranks import chance_rank_measure
 from dreval.registry import MEASURES
 
@@ -129,3 +129,20 @@ def test_values_of_one_for_every_permutation():
     Y = np.random.default_rng(0).normal(size=(6, 2))
     table = dreval.Evaluation(X, {"e": Y}, n_neighbors=2, random_state=0).run(["pearson_distance"], None, None)
     assert (table.table[["value", "chance"]] == 0.0).all(axis=None)
+
+
+def test_a_tie_by_accident_leaves_the_closed_form():
+    """One tie at one of 600 points changes no chance level that is printed; ties at all points do."""
+    rng = np.random.default_rng(0)
+    X, Y, k = rng.normal(size=(600, 4)), rng.normal(size=(600, 2)), 10
+    drawn, ties = [], []
+    for row in range(12):  # ties are searched at a third of the points
+        far, near = Y[(row + 1) % 600], Y.copy()
+        near[(row + 2) % 600] = Y[row] + (far - Y[row]) @ [[0.0, 1.0], [-1.0, 0.0]]  # turned about the point
+        view = neighbor_pass(X, {"": near}, k=k)[""]
+        drawn.append(chance_value(MEASURES.get("trustworthiness"), view, {"n_neighbors": k}, 0).draws)
+        ties.append(int(ties_of(view).sum()))
+    assert set(drawn) == {0}
+    assert set(ties) == {0, 1}
+    rounded = neighbor_pass(X, {"": np.round(Y, 1)}, k=k)[""]
+    assert chance_value(MEASURES.get("trustworthiness"), rounded, {"n_neighbors": k}, 0).draws == 20

@@ -530,8 +530,12 @@ def test_the_paragraphs_name_restricted_permutations_and_neighbors_of_other_grou
     """A variable that varies within groups is permuted within them, one that does not between them."""
     age = np.repeat(np.arange(10.0), 9)
     alone, both = in_groups(10, "hsic"), in_groups(10, "hsic", age=age)
-    assert "99 permutations (Phipson and Smyth, 2010) within groups and Holm" in alone.paragraph("methods")
-    assert "(labels within groups; age between groups)" in both.paragraph("methods")
+    few = in_groups(3, "hsic", age=np.repeat(np.arange(3.0), 30))
+    cited = "groups (Phipson and Smyth, 2010)"
+    assert f"with 99 permutations within {cited} and Holm" in alone.paragraph("methods")
+    halves = f"with 99 permutations within {cited} for labels and 99 permutations between groups for age and Holm"
+    assert halves in both.paragraph("methods")
+    assert f"within {cited} for labels and all 6 permutations between" in few.paragraph("methods")
     assert "on labels within groups" in alone.paragraph()
     assert "on age between groups" in both.paragraph()
     assert "Neighbors from other groups: for class accuracy." in alone.paragraph("methods")

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import pandas as pd
+
 from dreval._text import format_p
 from dreval.inference import intervals
 from dreval.records.comparison import Comparison
@@ -17,10 +19,10 @@ from dreval.records.results import Results
 from dreval.references import INFERENCE, Reference, bibliography, reference
 from dreval.registry import MEASURES, METHODS, TESTS
 from dreval.report.comparison_view import performed_tests, test_assumptions
-from dreval.report.format import count_noun, join_and, number_word
+from dreval.report.format import count_noun, join_and, number_word, test_name
 from dreval.report.render.latex import latex_title
 from dreval.report.render.markup import isolate_name, latex_text, markdown_text, plain_symbols, sentence
-from dreval.report.resamples import NULL_DATA_NAMES, scheme_text
+from dreval.report.resamples import NULL_DATA_NAMES, SCHEMES
 from dreval.report.result_view import (
     NEIGHBORS_PARAMETER,
     ResultView,
@@ -285,14 +287,29 @@ def _test_sentence(results: Results, markup: ParagraphMarkup) -> Iterator[str]:
     by = join_and([f"{markup.title(card.title)}{markup.cite(*card.works[:1])}" for card in cards])
     against = _first_items([markup.name(str(name)) for name in dict.fromkeys(rows["variable"]) if name], 2, "variable")
     text = f"Tests of independence{f' of {against}' if against else ''}: {by}"
-    permuted = rows[rows["p_kind"] == "permutation"]
+    permuted = rows[rows["p_kind"].isin(["permutation", "exact"])]
     if len(permuted):
-        text += f", with {int(permuted['n_resamples'].max()):,} permutations{markup.cite(*INFERENCE['permutation'])}"
-        text += scheme_text(read_results(results), permuted.to_dict("records"), markup.name)
+        text += f", with {_permutations(read_results(results), permuted, markup)}"
     if "bandwidth.pooled" in set(results.notes["code"]):
         text += ", by the largest z over multiples of the bandwidth of the median rule"
     adjust = _adjustment(results)
     yield text + (f" and {ADJUSTMENT_PHRASES[adjust]}{markup.cite(*INFERENCE[adjust])}." if adjust else ".")
+
+
+def _permutations(view: ResultView, rows: pd.DataFrame, markup: ParagraphMarkup) -> str:
+    """Return the number and the kind of the permutations of tests; where they differ, of which variables or tests."""
+    kinds = rows.assign(scheme=[SCHEMES.get(view.scheme(row), "") for row in rows.to_dict("records")])
+    parts = [part for _, part in kinds.groupby(["p_kind", "scheme"], sort=False)]
+    is_by_variable = sum(part["variable"].nunique() for part in parts) == rows["variable"].nunique()
+    clauses = []
+    for part in parts:
+        clause = "all " * (part["p_kind"].iloc[0] == "exact") + f"{int(part['n_resamples'].max()):,} permutations"
+        clause += f"{part['scheme'].iloc[0]}{'' if clauses else markup.cite(*INFERENCE['permutation'])}"
+        names, noun = (
+            (part["variable"].map(markup.name), "variable") if is_by_variable else (part["test"].map(test_name), "test")
+        )
+        clauses.append(clause + f" for {_first_items(list(names.unique()), 2, noun)}" * (len(parts) > 1))
+    return join_and(clauses)
 
 
 def _noise_sentences(results: Results, markup: ParagraphMarkup) -> Iterator[str]:

@@ -104,7 +104,10 @@ def test_findings(test: IndependenceTest) -> list[Finding]:
     if test.p_value > LEVEL:
         return [record_finding("test.no_difference" if of_groups else "test.no_dependence", **numbers), *limits]
     kind = "test.different" if of_groups else "test.dependent" if len(variables) == 2 else "test.not_mutual"
-    strength = record_finding("test.strength", effect_name=test.effect_size_name)
+    is_biased = test.test in TESTS and TESTS.card(test.test).effect_is_biased
+    strength = record_finding(
+        "test.strength_biased" if is_biased else "test.strength", effect_name=test.effect_size_name
+    )
     return [record_finding(kind, **numbers), *(limits or [strength])]
 
 
