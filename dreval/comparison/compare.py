@@ -133,6 +133,7 @@ def compare_pairs(
     recipe |= {"call": reproducing_call(function, positional, arguments, compare_pairs)}
     recipe |= {"tests": list(dict.fromkeys(pairs["test"])), "random_state": results.recipe.get("random_state")}
     recipe |= {key: results.recipe.get(key) for key in ("dataset", "n", "anchors", "groups", "conf_level")}
+    recipe |= {"matrix": results.recipe["matrix"]} if "matrix" in results.recipe else {}
     recipe |= {key: results.recipe[key] for key in SETTINGS if key in results.recipe}
     omission_notes = (note("pair.reference", names=omitted, count=len(omitted)),) if omitted else ()
     return Comparison(

@@ -100,6 +100,7 @@ def provenance_of(
     data = evaluation.data
     return {
         "dataset": data.name,
+        **({"matrix": data.matrix} if data.matrix else {}),
         "n": data.n,
         "p": data.p,
         "data_sha256": data.sha256,
@@ -159,6 +160,7 @@ def call_text(evaluation: Any, arguments: Mapping[str, Any]) -> str:
     n_simple = next((at for at, (_, source) in enumerate(sources) if source.passed_options), len(sources))
     embeddings = ", ".join(f"{name!r}: {source_text(source, data)}" for name, source in sources[:n_simple])
     keywords = f"data, {{{embeddings}}}" if n_simple or data.obsm else "data"  # without it those of obsm are taken
+    keywords += "".join(f", {keyword}={name!r}" for keyword, name in data.matrix.items())
     keywords += "" if data.labels is None and not data.target else ", labels=labels"
     keywords += "" if data.latent is None else ", latent=latent"
     keywords += "" if data.batch is None else ", batch=batch"

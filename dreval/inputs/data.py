@@ -127,6 +127,8 @@ class Data:
         Metric of the embeddings of these data.
     numbered : bool
         With ``metric="neighbors"``, whether the lists were a table of numbers, which count its rows.
+    matrix : dict of str to str
+        The keyword (``layer`` or ``use_rep``) and the name of the matrix of an AnnData object that is not its ``X``.
     """
 
     table: Any
@@ -154,6 +156,7 @@ class Data:
     graph_neighbors: int | None = None
     embedding_metric: str = "euclidean"
     numbered: bool = False
+    matrix: dict[str, str] = field(default_factory=dict)
     target: dict[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
@@ -386,6 +389,7 @@ def as_data(
     (('x', 'y'), (4, 2), ['a', 'b'])
     """
     is_lists = metric == "neighbors"
+    matrix = {key: value for key, value in (("layer", layer), ("use_rep", use_rep)) if value is not None}
     layer = chosen_layer(layer, use_rep, OBSP_PREFIX if is_lists else OBSM_PREFIX)
     if is_lists and layer is None and is_anndata(data):
         layer = OBSP_PREFIX + DISTANCES_KEY
@@ -456,7 +460,7 @@ def as_data(
     notes = (*raw.notes, *variable_notes, *square_notes, *table_notes)
     fields = (index, label_vector, covariate_values, name or raw.name, notes, latent_values, raw.obsm, ids_given)
     parts: dict[str, Any] = {"header": header, "other_header": raw.other_header, "groups": group_vector}
-    parts["target"] = targets
+    parts |= {"target": targets, "matrix": matrix}
     palettes = dict(raw.palettes)
     if label_vector is not None and label_vector.name in palettes:
         palettes["labels"] = palettes[label_vector.name]

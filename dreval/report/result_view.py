@@ -702,6 +702,12 @@ def is_metric_passed(source: Mapping[str, Any]) -> bool:
     return source.get("metric_passed") is not False
 
 
+def data_text(recipe: Mapping[str, Any]) -> str:
+    """Return the name of the data, with the matrix of an AnnData object that holds them, if it is not its ``X``."""
+    matrix = "".join(f" ({name})" for name in (recipe.get("matrix") or {}).values())
+    return f"{recipe.get('dataset') or ''}{matrix}"
+
+
 def metric_text(recipe: Mapping[str, Any], *, short: bool = False) -> str:
     """Return the metric of an evaluation, and the embeddings whose methods did not get it, or (short) how many."""
     metric, sources = str(recipe.get("metric") or ""), recipe.get("sources") or {}

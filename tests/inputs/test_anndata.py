@@ -528,3 +528,19 @@ def test_use_rep_and_layer_are_two_things(ad: ModuleType) -> None:
         dreval.Evaluation(adata, use_rep="X_pac")
     with pytest.raises(InputError, match="`key_added` must be text"):
         results(adata, n_neighbors=4).to_anndata(adata, key_added="a/b")
+
+
+def test_a_result_names_the_matrix_of_its_data(ad: ModuleType, tmp_path: Path) -> None:
+    """The call repeats the run; what is printed, a saved result and the methods paragraph name the matrix, if not X."""
+    adata = example(ad)
+    for name, options in (("counts", {"layer": "counts"}), ("X_pca", {"use_rep": "X_pca"}), ("", {})):
+        evaluation = dreval.Evaluation(adata, {"map": PCA[:, :2]}, n_neighbors=5, random_state=0, **options)
+        results = evaluation.run("trustworthiness", tests=None, ci=None)
+        passed = {"dreval": dreval, "data": adata, "map_coordinates": PCA[:, :2]}
+        again = eval(results.recipe["call"], passed)
+        assert again.table["value"].equals(results.table["value"])
+        assert again.recipe.get("matrix") == results.recipe.get("matrix") == (options or None)
+        results.save(tmp_path / "r.dreval")
+        for part in (results, dreval.load_results(tmp_path / "r.dreval")):
+            assert (f"of data ({name}): 24 points" in str(part)) == bool(name)
+            assert (f"{name} as the data" in part.paragraph("methods")) == bool(name)

@@ -14,7 +14,7 @@ from dreval.records.frames import groups_text
 from dreval.registry import MEASURES
 from dreval.report.document import Code, Details, Items, Paragraph, Part, Section, TermEntry, Terms
 from dreval.report.format import ADJUSTMENTS, join_and
-from dreval.report.result_view import Column, ResultView, interval_targets, metric_text
+from dreval.report.result_view import Column, ResultView, data_text, interval_targets, metric_text
 
 MAX_NAMED_SOURCES = 6  # embeddings with the same source that are named; more are counted
 
@@ -152,7 +152,7 @@ def _settings(recipe: Mapping[str, Any]) -> list[TermEntry]:
     scales = ", ".join(map(str, ks)) if isinstance(ks, list | tuple) else "" if ks is None else str(ks)
     anchors = recipe.get("anchors")
     pairs = [
-        ("Data", str(recipe.get("dataset") or "")),
+        ("Data", data_text(recipe)),
         ("Points n", f"{int(recipe['n']):,}" if recipe.get("n") else ""),
         ("Groups", groups_text(recipe.get("groups"))),
         ("Columns p", f"{int(recipe['p']):,}" if recipe.get("p") else ""),

@@ -42,7 +42,14 @@ from dreval.report.document import Column as TableColumn
 from dreval.report.documents.evaluation import MAX_LINES, MAX_LINES_OF_MANY, short_topic
 from dreval.report.findings import findings_text
 from dreval.report.format import ADJUSTMENTS, adjusted_by, count_noun, join_and
-from dreval.report.result_view import Column, evaluation_settings, independent_unit, measure_phrase, target_text
+from dreval.report.result_view import (
+    Column,
+    data_text,
+    evaluation_settings,
+    independent_unit,
+    measure_phrase,
+    target_text,
+)
 
 SAME_POINTS_TEST = "paired tests at the same points"
 HALVES_TEST = "paired tests of runs on halves of the points"
@@ -411,7 +418,7 @@ def _header(comparison: Comparison) -> list[tuple[str, str]]:
     else:
         size = [("Points n", format_number(recipe.get("n")))]
         size += [("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []
-        header = [("Data", str(recipe.get("dataset") or "")), *size, *evaluation_settings(recipe), *header]
+        header = [("Data", data_text(recipe)), *size, *evaluation_settings(recipe), *header]
     rope = [] if recipe["rope"] is None else [("Practically equal below", f"{recipe['rope']:g}")]
     margins = dict(recipe.get("margin") or {})
     keys = keys_by_full_name(comparison.standing)

@@ -47,6 +47,7 @@ from dreval.report.result_view import (
     MeasuredValue,
     ResultView,
     assumptions_text,
+    data_text,
     independent_unit,
     interval_targets,
     measure_title,
@@ -440,7 +441,7 @@ def _headline(results: Results, view: ResultView) -> str:
     """Return the data and the settings of the evaluation, in one sentence."""
     recipe = results.recipe
     component_counts = {Y.shape[1] for name, Y in results.embeddings.items() if name not in view.reference} - {0}
-    data = str(recipe.get("dataset") or "")
+    data = data_text(recipe)
     names = f"{count_noun(len(results.names), 'embedding')}{f' of {data}' if data else ''}"
     failed = f" ({format_number(len(results.failed))} failed)" if results.failed else ""
     dimensions = " to ".join(map(str, sorted({*sorted(component_counts)[:1], *sorted(component_counts)[-1:]})))
@@ -519,7 +520,7 @@ def _header(results: Results) -> list[tuple[str, str]]:
         count_text += f" of {format_number(len(results.names))} ({format_number(len(results.failed))} failed)"
     anchors, sizes = recipe.get("anchors"), {Y.shape[1] for Y in results.embeddings.values()} - {0}
     return [
-        ("Data", str(recipe.get("dataset") or "(array)")),
+        ("Data", data_text(recipe) or "(array)"),
         ("Points n", format_number(recipe.get("n"))),
         *([("Groups", groups_text(recipe["groups"]))] if recipe.get("groups") else []),
         ("Columns p", format_number(recipe.get("p"))),

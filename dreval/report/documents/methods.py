@@ -205,6 +205,7 @@ def _setting_sentences(
     neighbors = settings.get("graph_neighbors")
     graph = f" (shortest paths over the graph of {neighbors} neighbors)" if neighbors else ""
     texts += [f"{metric.replace('euclidean', 'Euclidean')} distances in the data{graph}"] if metric else []
+    texts += [f"{markup.name(name)} as the data" for name in (settings.get("matrix") or {}).values()]
     metric_not_passed = [
         markup.name(name) for name, source in (settings.get("sources") or {}).items() if not is_metric_passed(source)
     ]
