@@ -59,6 +59,7 @@ MAX_ALL_POINTS = 20_000  # of more points SCORED_POINTS are scored
 SCORED_POINTS = 2000
 KMEANS_STARTS = 10
 EQUAL = 1e-12  # relative difference of scores that is rounding
+MAX_CORRELATION = 1e-5  # of columns that count as uncorrelated: rounding, also of float32
 
 HYPOTHESES = {
     "columns": "the columns of the data are independent",
@@ -333,6 +334,8 @@ def _notes(data: Data, design: _Design, scores: _Scores, result: _Statistics, n_
     """Return the notes on null data, scored points, resolution of p, failed runs and the meaning of p."""
     kind, n_replicates, level, score = design.null, design.n_replicates, design.level, design.score
     notes = [note(f"noise.{kind}")] if kind in NULLS else []
+    if kind == "columns" and _are_uncorrelated(data.X):
+        notes.append(note("noise.uncorrelated"))
     if kind == "gaussian" and data.p >= data.n:
         notes.append(note("noise.wide", n=data.n, p=data.p))
     if score.rows is not None:
@@ -558,6 +561,16 @@ def null_data(default: str, null: Any, X: FloatArray, root: int) -> tuple[str, C
             return np.asarray(mean + stream(root, "null", r).standard_normal((len(X), len(values))) @ root_of_cov)
 
     return kind, cloud
+
+
+def _are_uncorrelated(X: FloatArray) -> bool:
+    """Return whether no two columns of the data are correlated, as in principal components."""
+    if not 1 < X.shape[1] < len(X):
+        return False
+    centered = X - X.mean(axis=0)
+    products = centered.T @ centered
+    scale = np.sqrt(np.diag(products))
+    return bool(np.all(np.abs(np.triu(products, 1)) <= MAX_CORRELATION * np.outer(scale, scale)))
 
 
 @dataclass(frozen=True)

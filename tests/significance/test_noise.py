@@ -481,3 +481,21 @@ def test_the_hint_for_one_column_works():
     assert dreval.noise_test(X, "pca", null=lambda X, rng: rng.normal(size=X.shape), **passed).n_replicates == 3
     with pytest.raises(InputError, match=r"with n_clusters=, or a function\.$"):
         dreval.noise_test(X, "pca", n_components=1)
+
+
+def test_principal_components_are_named() -> None:
+    """Permuting uncorrelated columns takes no correlation away: a note says so, for a few digits of rounding too."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 6)) @ rng.normal(size=(6, 6))
+    components = X - X.mean(axis=0)
+    components = components @ np.linalg.svd(components)[2][:4].T
+    options = {"n_replicates": 19, "n_components": 1, "random_state": 0}
+    for data, kind, is_named in (
+        (components, "columns", True),
+        (components.astype(np.float32), "columns", True),
+        (components[:40], "columns", False),
+        (components, "gaussian", False),
+        (X, "columns", False),
+    ):
+        codes = [note.code for note in dreval.noise_test(data, "pca", null=kind, **options).notes]
+        assert ("noise.uncorrelated" in codes) == is_named
