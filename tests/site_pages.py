@@ -5,8 +5,8 @@
 opens every page (or those named) in headless Chromium, in light at 1280 pixels, makes the window dark and 390 pixels
 wide, checks both with axe-core (``DREVAL_AXE`` is the path of ``axe.min.js``), and prints all violations and the
 slowest pages. Generated pages of the reference have one template for each folder: of these the ``NARROW`` largest are
-checked dark and narrow. Each core has a browser. The exit status is 1 if axe-core reports a violation, a page is wider
-than its window or an error is thrown.
+checked dark and narrow, and with the header and the list of pages, which are the same on all. Each core has a browser.
+The exit status is 1 if axe-core reports a violation, a page is wider than its window or an error is thrown.
 """
 
 from __future__ import annotations
@@ -24,8 +24,10 @@ from browser import Browser
 WINDOWS = ((1280, False), (390, True))
 NARROW = 5
 SLOWEST = 5
-RUN = """axe.run().then((r) => r.violations.map((v) =>
+RUN = """axe.run(%s).then((r) => r.violations.map((v) =>
     v.id + ' (' + v.impact + '): ' + v.nodes.length + ' times, first ' + v.nodes[0].target.join(' ')))"""
+WHOLE = "document"
+SHARED_LEFT_OUT = "{exclude: [['.bd-header'], ['.bd-sidebar-primary']]}"
 # from the start of the navigation until all scripts have run, in ms, as the browser counts it
 LOADED = "performance.getEntriesByType('navigation')[0].loadEventEnd"
 SETTLED = "Promise.all(document.getAnimations().map((a) => a.finished)).then(() => true)"  # colors that still change
@@ -59,7 +61,7 @@ def check_pages(site: Path, pages: list[Path], narrow: set[Path]) -> tuple[list[
                 wider = browser.evaluate(WIDER)
                 result = [f"{wider} pixels wider than {width}"] if wider > 0 else []
                 browser.await_value(SETTLED)
-                result += browser.await_value(RUN)
+                result += browser.await_value(RUN % (WHOLE if page in narrow else SHARED_LEFT_OUT))
                 faults += [f"{name} ({width}, {'dark' if dark else 'light'}): {fault}" for fault in result]
             exceptions = [event for event in browser.events if event.get("method") == "Runtime.exceptionThrown"]
             faults += [f"{name}: {event['params']['exceptionDetails']['text']}" for event in exceptions]

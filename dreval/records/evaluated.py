@@ -102,10 +102,10 @@ class EvaluatedEmbedding(Embedding):
         record = self._results._out_of_sample.get(self.method)
         if record is not None:
             return record
-        reasons = [str(note.with_scope("")) for note in self.notes if note.code in NO_NEW_POINTS]
-        received = reasons[0] if reasons else "an evaluation without new points"
+        reasons = [str(dict(note.values).get("reason", note)) for note in self.notes if note.code in NO_NEW_POINTS]
+        received = f"one without them ({reasons[0].rstrip('.')})" if reasons else "an evaluation without new points"
         hint = "Pass new_data= and new= to Evaluation."
-        raise InputError("out_of_sample", "must be of an embedding with new points", received.rstrip("."), hint)
+        raise InputError("out_of_sample", "must be of an embedding with new points", received, hint)
 
     def augment(self) -> pd.DataFrame:
         """Return one row per point: id, label, coordinates and contributions, as ``Results.augment`` of its name.

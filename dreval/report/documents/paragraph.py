@@ -311,6 +311,9 @@ def _independence_sentences(results: Results, view: ResultView, write: Writer) -
         yield f"{resamples}: no adjusted p can be below {write.p(smallest).removeprefix('p = ')}."
         rows = rows[rows["family"] == ""]
     if not write.detail.tests:
+        if len(rows):
+            count = count_noun(len(rows), "test of independence", "tests of independence")
+            yield f"{count} {'is' if len(rows) == 1 else 'are'} in the tables only."
         return
     tests_by_text: dict[str, list[str]] = {}
     for (test, variable), part in rows.groupby(["test", "variable"], sort=False):
