@@ -18,7 +18,7 @@ import numpy as np
 from dreval._check import FloatArray, check_float, check_int, check_k, check_random_state, describe
 from dreval._check_arrays import check_finite, check_numeric
 from dreval._random import root_seed, stream, stream_seed
-from dreval.errors import DrevalError, InputError
+from dreval.errors import DrevalError, InputError, UndefinedMeasure
 from dreval.evaluation.score import score
 from dreval.geometry.geodesics import with_geodesics
 from dreval.inference.intervals import ROUNDING
@@ -31,6 +31,10 @@ from dreval.registry import MEASURES
 
 __all__ = ["assert_not_worse", "replicate_values"]
 
+TWO_MAPS_HINT = (
+    'Two maps are compared by their points: Evaluation(X, {"old": Y, "new": Z}).run().compare(), or `dreval check` in '
+    "a shell."
+)
 N_RESAMPLES = 199_999  # splits of the runs: all of them if there are not more (10 + 10 runs), else as many random ones
 SMALLEST_ALPHA = 1e-5  # above the smallest p-value of 10 + 10 runs
 MIN_STORED_VALUES = 50  # of a reference: with fewer, one unlucky draw of them decides every later test
@@ -350,6 +354,9 @@ def _run_values(case: _Case, source: Any, role: str, r: int, runner: Runner, arg
     names = dict.fromkeys(("source", "embeddings['source']"), argument)
     with _renamed(names):
         opened = open_case(case.data, source, None, None, case.root)
+        if not opened.source.can_embed:
+            requirement, received = "must be able to embed other data", str(opened.source.reason)
+            raise UndefinedMeasure(opened.source.argument, requirement, received, TWO_MAPS_HINT)
         check_can_rerun(opened)
     over = Over(f"seeds of the {role}", seed=lambda root, i, _: _seed_of_run(root, role, i))
     n = 1 if getattr(opened.source.card, "deterministic", False) else r

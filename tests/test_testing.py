@@ -219,7 +219,7 @@ ERRORS: list[tuple[type[DrevalError], str, dict[str, Any]]] = [
     (InputError, "`reference` must be at least 50 values, .*10 values", {"reference": REFERENCE[:10]}),
     (InputError, "`reference` must be a method, or the values", {"reference": X[:, :2]}),
     (InputError, "`reference` must be finite", {"reference": np.where(REFERENCE > 0.9, np.nan, REFERENCE)}),
-    (UndefinedMeasure, "`method` must be able to embed other data", {"method": X[:, :2]}),
+    (UndefinedMeasure, "`method` must be able to .* compared by their points", {"method": X[:, :2]}),
     (InputError, "`measure` must have one value", {"measure": "r_nx"}),
     (InputError, "`measure` must have a value for each embedding", {"measure": "stability"}),
     (InputError, "`measure` must have a better direction", {"measure": "topographic_product"}),
