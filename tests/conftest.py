@@ -13,6 +13,7 @@ from typing import ClassVar
 # Threads are limited here and nowhere else, before numpy is imported: sums then have one order on every machine.
 for _name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS"):
     os.environ.setdefault(_name, "1")
+os.environ.setdefault("LOKY_MAX_CPU_COUNT", "1")  # for n_jobs=None: as many processes run tests as there are cores
 os.environ["MPLBACKEND"] = "Agg"
 os.environ["DREVAL_NOTICES"] = "0"  # of a cold start, which tests of stderr do not expect
 
