@@ -19,6 +19,7 @@ os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [VIGNETTES, os.environ.g
 os.environ["DREVAL_NOTICES"] = "0"  # pages have no line on loops that are compiled
 for _library in ("OMP", "OPENBLAS", "NUMBA"):  # as many pages as cores are executed at a time, each by one thread
     os.environ[f"{_library}_NUM_THREADS"] = "1"
+os.environ["LOKY_MAX_CPU_COUNT"] = "1"
 
 from dreval import __version__
 
