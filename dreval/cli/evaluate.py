@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dreval.cli._arguments import DATA, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import (
+    RESULT_TABLE,
     Printer,
     add_files,
     add_formats,
@@ -105,9 +106,9 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         action="store_true",
         help="only estimate seconds and MiB of this evaluation; no method is run",
     )
-    files = add_files(parser, "result")
+    files = add_files(parser, "result", table=RESULT_TABLE)
     add_arguments(files, f"{EVALUATION}.run", ("journal",))
-    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, new_points")
+    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, curves, new_points")
 
 
 def _named_source(text: str) -> tuple[str, str]:

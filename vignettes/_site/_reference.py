@@ -188,15 +188,31 @@ def _errors() -> str:
 
 def _columns() -> str:
     parts = {
-        "Results.tidy(full=True)": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
-        "Comparison.tidy()": ("one row for each pair of embeddings, measure and test", glossary.PAIR_COLUMNS),
-        "Comparison.overall": ("one row for each measure and test of all embeddings", glossary.OVERALL_COLUMNS),
-        "Comparison.standing": ("one row for each embedding and measure", glossary.STANDING_COLUMNS),
+        "Results.tidy(full=True)": (
+            "one row for each embedding, measure and parameter; on the command line ``table`` of ``evaluate --json`` "
+            f"and, with ``--full``, the file of ``--table``. ``tidy()``, and ``--table`` without ``--full``, have "
+            f"{len(glossary.TIDY_COLUMNS)}: {', '.join(f'``{column}``' for column in glossary.TIDY_COLUMNS)}",
+            glossary.COLUMNS,
+        ),
+        "Comparison.tidy()": (
+            "one row for each pair of embeddings, measure and test: ``pairs`` of ``compare --json``, and the file of "
+            "``--table``",
+            glossary.PAIR_COLUMNS,
+        ),
+        "Comparison.overall": (
+            "one row for each measure and test of all embeddings: ``overall`` of ``compare --json``",
+            glossary.OVERALL_COLUMNS,
+        ),
+        "Comparison.standing": (
+            "one row for each embedding and measure: ``standing`` of ``compare --json``",
+            glossary.STANDING_COLUMNS,
+        ),
     }
-    pieces = [title("Columns of the tables"), "This list is complete: no table has any other column."]
+    complete = "These lists are complete. Curves over K are not rows of these tables: see ``Results.curves``."
+    pieces = [title("Columns of the tables"), complete]
     for name, (words, columns) in parts.items():
         rows = ((f"``{column}``", plain(meaning)) for column, meaning in columns.items())
-        pieces += [title(name, "-"), words.capitalize() + ".", table(["column", "meaning"], rows, "22 78")]
+        pieces += [title(name, "-"), f"{words[0].upper()}{words[1:]}.", table(["column", "meaning"], rows, "22 78")]
     return page(*pieces)
 
 
