@@ -25,8 +25,8 @@ from dreval.report.format import join_and
 
 FIGURES = (".png", ".svg", ".pdf")
 RESULT_TABLE = (
-    f"write all values to this file (.csv): {len(TIDY_COLUMNS)} columns, with --full all {len(COLUMNS)} (se, statistic, "
-    "effect_size and others); curves and new points to files next to it"
+    f"write all values to this file (.csv): {len(TIDY_COLUMNS)} columns, with --full all {len(COLUMNS)} (se, "
+    "statistic, effect_size and others); curves and new points to files next to it"
 )
 FURTHER_TABLES = ("new-points", "curves")  # ends of the names of the files that --table writes next to its own
 Printer = Callable[[str], None]

@@ -178,7 +178,10 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         (("evaluate", "data.csv", "-e", "isomp"), "Did you mean the method 'isomap'"),
         (("evaluate", "data.csv", "-e", "umap=isomp"), "`embeddings['umap']` must be a method"),
         (("evaluate", "gaps.csv", "-e", "umap.csv"), "`data` must be finite: got NaN in row 3, column 'a'"),
-        (("evaluate", "full.csv", "-e", "umap.csv"), "Name it as --labels kind or --ids kind, or drop it."),
+        (
+            ("evaluate", "full.csv", "-e", "umap.csv"),
+            "Name it as --labels kind or --ids kind, or drop it; dreval evaluate --metric gower compares mixed columns.",
+        ),
         (("evaluate", "data.csv"), "`--embedding` must be given"),
         (("evaluate", "data.csv", "-e", "=umap.csv"), "`--embedding` must be NAME=SOURCE or SOURCE"),
         (("evaluate", "data.csv", "-e", "umap="), "`--embedding` must be NAME=SOURCE or SOURCE"),
