@@ -227,14 +227,14 @@ def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any
     import pandas as pd
 
     from dreval.inputs.data import as_data
-    from dreval.inputs.variables import as_label_vector
+    from dreval.inputs.variables import COVARIATE_TYPES, as_label_vector
 
     listed = options.covariates or []
     if is_path(options.blocks):
         data = as_data(options.data, **variables, metric=options.metric)
         blocks = as_label_vector(options.blocks, data, "blocks")[0].values
     else:
-        is_listed = options.blocks in listed
+        is_listed = bool({options.blocks, *(f"{options.blocks}:{kind}" for kind in COVARIATE_TYPES)} & {*listed})
         listed = listed if is_listed else [*listed, f"{options.blocks}:class"]
         try:
             data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)

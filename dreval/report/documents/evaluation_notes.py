@@ -70,7 +70,8 @@ def printed_notes(results: Results, *, failures: bool = True, shell: bool = Fals
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
-        notes.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
+        chance = "chance of a test: mean of its statistic under the null hypothesis"
+        notes.append(f"p {adjusted_by(recipe.get('adjust'))}; {chance}.")
     names_by_note: dict[str, list[str]] = {}
     for name, record in results._out_of_sample.items():
         for item in record.notes:
