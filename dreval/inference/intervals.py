@@ -26,7 +26,7 @@ CI_WORDS = ("default", "points", "jackknife", "subsampling", "replicates", "anch
 
 METHODS = {
     "points": "delete-one jackknife, exact or by first-order influences",
-    "cross": "cross jackknife over random thirds of the points (3/4 of its variance, 1/4 of that of the delete-one jackknife)",
+    "cross": "cross jackknife over random thirds of the points (3/4 of its variance, 1/4 of the delete-one variance)",
     "skewed": "delete-one jackknife, longer than the cross jackknife, since the values without each point are skewed",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "groups": "delete-one-group jackknife with recomputation, Student's t with the effective number of groups",
