@@ -222,7 +222,8 @@ PAIR_COLUMNS: dict[str, str] = {
     "conf_method": "method of the standard error, on one data set",
     "statistic": "the test's statistic",
     "p_value": "two-sided p-value of no difference",
-    "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`",
+    "p_adjusted": "p-value adjusted over all pairs and measures of this table that have the same `family`; nemenyi, "
+    "whose p_value holds for all pairs of a measure, over the measures only",
     "family": "the family of tests with which the row is adjusted; empty without a p-value",
     "p_kind": "kind of the p-value: exact or asymptotic; empty without one",
     "p_low": "smallest p-value over other random partitions of the points, into thirds (cross jackknife) or groups; "

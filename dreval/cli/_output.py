@@ -15,14 +15,20 @@ from typing import Any
 
 from dreval.cli._arguments import one_of
 from dreval.errors import DrevalError, InputError
-from dreval.glossary import ARGUMENTS, PAPER_PARTS, TEXT_FORMS
+from dreval.glossary import ARGUMENTS, COLUMNS, PAPER_PARTS, TEXT_FORMS, TIDY_COLUMNS
 from dreval.inputs.kinds import split_member
 from dreval.records.base import FixedDict, is_journal, refuse_journal, whole_file, write_atomic
 from dreval.records.frames import notes_of_table, plain_notes, rows_with_notes
 from dreval.records.notes import FIRST_ROW_CODES, Note, join_notes
 from dreval.records.provenance import to_plain
+from dreval.report.format import join_and
 
 FIGURES = (".png", ".svg", ".pdf")
+RESULT_TABLE = (
+    f"write all values to this file (.csv): {len(TIDY_COLUMNS)} columns, with --full all {len(COLUMNS)} (se, "
+    "statistic, effect_size and others); curves and new points to files next to it"
+)
+FURTHER_TABLES = ("new-points", "curves")  # ends of the names of the files that --table writes next to its own
 Printer = Callable[[str], None]
 
 # What is printed.
@@ -133,7 +139,8 @@ def _document(record: Any) -> dict[str, Any]:
     if isinstance(record, Results):
         new = {name: _document(part) for name, part in record._out_of_sample.items()}
         document = {"recipe": dict(record.recipe), "table": record.table, "notes": plain_notes(record.notes)}
-        return {**document, "new_points": new} if new else document
+        curves = {} if record.curves.empty else {"curves": record.curves}
+        return {**document, **curves, **({"new_points": new} if new else {})}
     if isinstance(record, Comparison):
         tables = {name: getattr(record, name) for name in ("pairs", "overall", "standing")}
         return {"recipe": dict(record.recipe), **tables, "notes": plain_notes(record.notes)}
@@ -187,10 +194,17 @@ def load_saved(path: str) -> Any:
     raise InputError("saved", "must be the journal of a study", f"{path!r}, the journal of a run", hint)
 
 
-def add_files(parser: argparse.ArgumentParser, noun: str = "", kind: str = "KIND", kinds: str = "") -> Any:
+def add_files(
+    parser: argparse.ArgumentParser,
+    noun: str = "",
+    kind: str = "KIND",
+    kinds: str = "",
+    table: str = "write all values to this file (.csv)",
+) -> Any:
     """Add the options of output files, and return their group.
 
     ``noun`` is what the command computes and can save. A figure is called ``kind``; ``kinds`` says which there are.
+    ``table`` is the help of the option ``--table``.
     """
     files = parser.add_argument_group("output files")
     files.add_argument("--report", type=Path, metavar="PATH", help="write a report (.html .md)")
@@ -203,7 +217,7 @@ def add_files(parser: argparse.ArgumentParser, noun: str = "", kind: str = "KIND
         metavar=f"[{kind}=]PATH",
         help=f"write a figure ({' '.join(FIGURES)}) {kinds}; repeat for several",
     )
-    files.add_argument("--table", type=Path, metavar="PATH", help="write all values to this file (.csv)")
+    files.add_argument("--table", type=Path, metavar="PATH", help=table)
     if noun:
         files.add_argument("--save", type=Path, metavar="PATH", help=f"save the {noun} (read by dreval show)")
     return files
@@ -232,7 +246,8 @@ def check_files(options: Any, read: Iterable[str | None], of: str | None = None)
     check_report(paths["report"], "--report", read)
     check_output(paths["table"], "--table", read, (".csv",))
     if paths["table"] is not None:
-        check_output(_new_points_path(paths["table"]), "--table", read)
+        for name in FURTHER_TABLES:
+            check_output(_further_path(paths["table"], name), "--table", read)
     check_output(paths["save"], "--save", read)
     if paths["save"]:
         from dreval.records.archive import check_saved
@@ -262,8 +277,8 @@ def write_files(record: Any, options: Any, say: Printer, noun: str) -> None:
         with option(argument):
             write(path)
         if not any(getattr(options, form, None) for form in formats):
-            further = getattr(record, "_out_of_sample", {}) if argument == "--table" else {}
-            say(f"\n{name} written to {path}{f' and {_new_points_path(path)}' if further else ''}")
+            further = _further_tables(record) if argument == "--table" else ()
+            say(f"\n{name} written to {join_and([str(path), *(str(_further_path(path, part)) for part in further)])}")
 
 
 def _draw(record: Any, kind: str, path: Path) -> None:
@@ -276,7 +291,7 @@ def _draw(record: Any, kind: str, path: Path) -> None:
 def _write_table(record: Any, options: Any, path: Path) -> None:
     """Write all values: the tidy table of a record, of a result with all columns if ``--full`` is passed.
 
-    New points of a result have a file of their own next to it, with a row for each embedding and point.
+    New points and curves of a result have a file of their own next to it.
     """
     from dreval.records.results import Results
 
@@ -285,18 +300,29 @@ def _write_table(record: Any, options: Any, path: Path) -> None:
     else:
         table = record.tidy() if hasattr(record, "tidy") else record.table()
     write_atomic(path, table.to_csv(index=False), "table")
+    for name, further in _further_tables(record).items():
+        write_atomic(_further_path(path, name), further.to_csv(index=False), "table")
+
+
+def _further_tables(record: Any) -> dict[str, Any]:
+    """Return the tables of a result that have other rows than its values, by the end of the name of their file.
+
+    New points have a row for each embedding and point, curves one for each embedding, measure and number of neighbors.
+    """
+    tables: dict[str, Any] = {}
     new = getattr(record, "_out_of_sample", {})
     if new:
         import pandas as pd
 
         points = pd.concat({name: part.augment() for name, part in new.items()}, names=["embedding"])
-        points = points.reset_index("embedding").to_csv(index=False)
-        write_atomic(_new_points_path(path), points, "table")
+        tables["new-points"] = points.reset_index("embedding")
+    curves = getattr(record, "curves", None)
+    return tables if curves is None or curves.empty else {**tables, "curves": curves}
 
 
-def _new_points_path(path: Path) -> Path:
-    """Return the file of the new points of a result, next to the table of its values."""
-    return path.with_name(f"{path.stem}-new-points{path.suffix}")
+def _further_path(path: Path, name: str) -> Path:
+    """Return the file of a further table of a result, next to the table of its values."""
+    return path.with_name(f"{path.stem}-{name}{path.suffix}")
 
 
 def check_output(path: Path | None, argument: str, read: Iterable[str | None], suffixes: Sequence[str] = ()) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dreval.cli._arguments import DATA, add_arguments
 from dreval.cli._exit import ExitCode, exit_codes
 from dreval.cli._output import (
+    RESULT_TABLE,
     Printer,
     add_files,
     add_formats,
@@ -105,9 +106,9 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         action="store_true",
         help="only estimate seconds and MiB of this evaluation; no method is run",
     )
-    files = add_files(parser, "result")
+    files = add_files(parser, "result", table=RESULT_TABLE)
     add_arguments(files, f"{EVALUATION}.run", ("journal",))
-    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, new_points")
+    add_formats(parser, "recipe, table (the columns of Results.tidy(full=True)), notes, curves, new_points")
 
 
 def _named_source(text: str) -> tuple[str, str]:
@@ -226,14 +227,14 @@ def _data_and_blocks(options: Any, variables: dict[str, Any]) -> tuple[Data, Any
     import pandas as pd
 
     from dreval.inputs.data import as_data
-    from dreval.inputs.variables import as_label_vector
+    from dreval.inputs.variables import COVARIATE_TYPES, as_label_vector
 
     listed = options.covariates or []
     if is_path(options.blocks):
         data = as_data(options.data, **variables, metric=options.metric)
         blocks = as_label_vector(options.blocks, data, "blocks")[0].values
     else:
-        is_listed = options.blocks in listed
+        is_listed = bool({options.blocks, *(f"{options.blocks}:{kind}" for kind in COVARIATE_TYPES)} & {*listed})
         listed = listed if is_listed else [*listed, f"{options.blocks}:class"]
         try:
             data = as_data(options.data, **{**variables, "covariates": listed}, metric=options.metric)

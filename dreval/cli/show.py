@@ -6,7 +6,16 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from dreval.cli._exit import ExitCode, exit_codes
-from dreval.cli._output import Printer, add_files, add_formats, check_files, load_saved, print_record, write_files
+from dreval.cli._output import (
+    RESULT_TABLE,
+    Printer,
+    add_files,
+    add_formats,
+    check_files,
+    load_saved,
+    print_record,
+    write_files,
+)
 
 if TYPE_CHECKING:
     from dreval.cli._main import CommandParser
@@ -24,7 +33,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
     """Add the command and its arguments to the parser."""
     parser = add("show", _show, "Print a saved result, comparison, sweep or study.", EPILOG)
     parser.add_argument("saved", help="file of --save (.dreval), or the journal of a study")
-    add_files(parser)
+    add_files(parser, table=f"{RESULT_TABLE} (of a result)")
     add_formats(parser, "as of the command that saved it")
 
 

@@ -237,14 +237,15 @@ class Evaluation:
         with a note. Rows of a k of half of the points or more say so. From lists of neighbors it is below the length of
         the shortest one.
     metric : str, default "euclidean"
-        Distance in the data space, as ``scipy.spatial.distance`` defines it; that in the embedding is
-        ``embedding_metric``. One of "euclidean", "cosine", "correlation", "manhattan", "hamming", "precomputed",
-        "geodesic", "neighbors", "gower".
+        Distance in the data space, as ``scipy.spatial.distance`` defines it, or "gower" of mixed columns; that in the
+        embedding is ``embedding_metric``. One of "euclidean", "cosine", "correlation", "manhattan", "hamming",
+        "precomputed", "geodesic", "neighbors", "gower".
         "gower": mixed columns, with missing cells. The distance of two points is the mean, over the columns in which
         both have a cell, of the difference in units of the range for numbers and ordered categories (by their
         positions), and of 0 or 1 for equal or different classes (other categories, text, booleans), as R's ``daisy``;
-        there are no weights. Notes name what each column was taken for. Two points without a common cell are refused.
-        Measures that need coordinates of the data are missing, embeddings are coordinates, and methods are not run.
+        there are no weights. Notes name what each column was taken for. A text file has no ordered categories: write
+        them as 1, 2, 3. Two points without a common cell are refused. Measures that need coordinates of the data are
+        missing, embeddings are coordinates, and methods are not run.
         "cosine" does not accept rows of zeros, "correlation" constant rows. "precomputed": ``data`` is the symmetric
         (n, n) matrix of distances, in which entries below 1e-12 of the largest count as 0. Measures that need
         coordinates of the data (local and global Procrustes, energy ratio, label-trustworthiness) are then missing with

@@ -25,9 +25,9 @@ BISECTION_STEPS = 16  # ends are rounded outwards by 1.5e-5 of the range
 CI_WORDS = ("default", "points", "jackknife", "subsampling", "replicates", "anchors", "none")  # values of ``ci``
 
 METHODS = {
-    "points": "delete-one jackknife, exact or infinitesimal",
-    "cross": "cross jackknife over random thirds of the points, with a quarter of the delete-one variance",
-    "skewed": "delete-one jackknife, since the values without each point are skewed and the cross jackknife is shorter",
+    "points": "delete-one jackknife, exact or by first-order influences",
+    "cross": "cross jackknife over random thirds of the points (3/4 of its variance, 1/4 of the delete-one variance)",
+    "skewed": "delete-one jackknife, longer than the cross jackknife, since the values without each point are skewed",
     "partitions": "delete-a-group jackknife with recomputation, averaged over random partitions, conservative",
     "groups": "delete-one-group jackknife with recomputation, Student's t with the effective number of groups",
     "classes": "delete-one jackknife over classes",

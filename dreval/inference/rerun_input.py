@@ -107,7 +107,7 @@ def recorded_options(
         alternatives = " and, in another call, ".join(f"over={name!r}" for name in usable_kinds)
         both = over.lower() == "both"
         missing_kind = "halves" if both else over.lower()
-        export = "" if both and usable_kinds else f"export a new folder with dreval.Protocol(..., {missing_kind}=10)"
+        export = "" if both and usable_kinds else f"export a new folder with {export_setting(missing_kind, 10)}"
         advice = ", or ".join(filter(None, [alternatives and f"use {alternatives}", export]))
         requirement = f"must have been run with over={over.lower()!r}"
         received = (
@@ -123,11 +123,16 @@ def recorded_options(
             setting = (
                 {"noise": "noise", "stability": recorded.get("over", name)}.get(requester, name) if is_count else name
             )
-            hint = f"Leave {name} out, or export a new folder with dreval.Protocol(..., {setting}={value!r})."
+            hint = f"Leave {name} out, or export a new folder with {export_setting(setting, value)}."
             hint = f"Leave {name} out: each data set is run once." if name == "n_seeds" else hint
             requirement = f"must have been run with {name}={value!r}"
             raise UndefinedMeasure(source.argument, requirement, repr(recorded[name]), hint)
     return {**options, **{name: value for name, value in recorded.items() if options.get(name) in (None, "auto")}}
+
+
+def export_setting(name: str, value: Any) -> str:
+    """Return a setting of the export of a protocol, in Python and as an option of the command line."""
+    return f"dreval.Protocol(..., {name}={value!r}) (on the command line --{name.replace('_', '-')} {value})"
 
 
 def expand_grid(param_grid: Any) -> list[dict[str, Any]]:

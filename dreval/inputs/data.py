@@ -46,7 +46,7 @@ from dreval.inputs.kinds import PATHS, Kind, kind_of, nearest_file, split_member
 from dreval.inputs.mixed import mixed_table
 from dreval.inputs.neighbor_lists import check_no_lists, list_lengths, neighbor_lists
 from dreval.inputs.networks import as_network, check_no_part_of_graph, is_network
-from dreval.inputs.stored import NOT_NUMERIC_HINT, LazyTable
+from dreval.inputs.stored import MIXED_HINT, NOT_NUMERIC_HINT, LazyTable
 from dreval.inputs.text_tables import Header, HeaderOptions, check_header
 from dreval.inputs.variables import (
     COVARIATE_TYPES,
@@ -735,8 +735,8 @@ def _check_features(
         if not may_coincide and (np.nanmin(coded, axis=0) == np.nanmax(coded, axis=0)).all():
             raise _no_variation(len(coded))
         return coded, columns, sha256, notes
-    numbers = frame_numbers if metric == "precomputed" else frame_table
-    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", NOT_NUMERIC_HINT, "labels", "ids")
+    numbers, hint = (frame_table, MIXED_HINT) if metric != "precomputed" else (frame_numbers, NOT_NUMERIC_HINT)
+    table: Any = raw.matrix if raw.matrix is not None else numbers(raw.frame, "data", hint, "labels", "ids")
     boolean_notes = _truth_values(raw)
     n = table.shape[0]
     _check_row_count(n)

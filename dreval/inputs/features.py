@@ -64,7 +64,7 @@ def frame_numbers(frame: pd.DataFrame, argument: str, hint: str, *fields: str) -
     """Return the cells of a frame as a C-ordered (n, p) float64 copy; missing cells become NaN.
 
     ``hint`` says what to do with a column of text. Its field ``{ids}`` is the argument ``ids`` of ``fields``, set to
-    the column.
+    the column, and ``{metric}`` that of mixed columns.
     """
     out = np.empty(frame.shape, dtype=np.float64)
     if frame.shape[1] and all(isinstance(t, np.dtype) and t.kind in "biuf" for t in frame.dtypes):
@@ -131,6 +131,7 @@ def _not_numeric(frame: pd.DataFrame, j: int, argument: str, default_hint: str, 
     if (strays := _stray_cells(column, name, further)) is not None:
         return InputError(argument, requirement, *strays)
     named = {field: Hint(field, name) for field in fields}
+    named["metric"] = Hint("metric", "gower", shell="dreval evaluate --metric gower")
     return InputError(argument, requirement, f"{_kind(column)} in column {name!r}{further}", default_hint, **named)
 
 

@@ -44,6 +44,7 @@ MAX_LEG_BYTES = 1 << 31  # rows that are sent to the workers at a time, as numbe
 # Embeddings in memory are sent with the tasks.
 DASK_SETTINGS = {"distributed.admin.large-graph-warning-threshold": "10GB"}
 NOT_NUMERIC_HINT = "Name it as {labels} or {ids}, or drop it."
+MIXED_HINT = f"{NOT_NUMERIC_HINT[:-1]}; {{metric}} compares mixed columns."
 _config_lock = threading.RLock()
 
 
@@ -418,7 +419,7 @@ class ParquetReader(RowReader):
                 frame = next(batches).to_pandas(ignore_metadata=True)
             rows = frame.iloc[max(start - position, 0) : stop - position]
             if len(rows):
-                blocks.append(frame_numbers(rows, self.argument, NOT_NUMERIC_HINT, "labels", "ids"))
+                blocks.append(frame_numbers(rows, self.argument, MIXED_HINT, "labels", "ids"))
             n_used = min(len(frame), stop - position)
             position, frame = position + n_used, frame.iloc[n_used:]
         self.ahead = names, position, batches, frame

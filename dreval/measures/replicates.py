@@ -36,7 +36,7 @@ from dreval.inference.groups import (
     half_of_groups,
     is_few,
 )
-from dreval.inference.rerun_input import RerunInput, check_can_rerun, open_case
+from dreval.inference.rerun_input import RerunInput, check_can_rerun, export_setting, open_case
 from dreval.inference.reruns import (
     Over,
     ReplicateKey,
@@ -320,7 +320,7 @@ def _overs(data: Data, kind: str) -> tuple[Over, ...]:
 def _other_kind_hint(case: RerunInput) -> str:
     """Return the hint for seeds that were requested and change nothing."""
     if case.source.recording is not None and not case.source.recording.settings["halves"]:
-        return "Export a new folder with dreval.Protocol(..., halves=10), and run the tool there."
+        return f"Export a new folder with {export_setting('halves', 10)}, and run the tool there."
     return "Use over='halves'."
 
 

@@ -25,11 +25,12 @@ from dreval._check_arrays import check_finite, check_spread
 from dreval._random import root_seed
 from dreval.errors import DrevalError, InputError, ProtocolError
 from dreval.geometry.procrustes import make_transformations, transform_count
+from dreval.inference.rerun_input import export_setting
 from dreval.inference.reruns import ORIGINAL, Over, RunSpec
 from dreval.inference.splitting import MeasurementSplits, number_options, read_split, split_replicates
 from dreval.inputs.data import Data, as_data
 from dreval.inputs.features import frame_numbers
-from dreval.inputs.files import read_table
+from dreval.inputs.files import UnpackedTable, read_table, unpack_table
 from dreval.inputs.new_points import as_new_data
 from dreval.inputs.source import RecordedRun, RecordedRuns, RecordedSource, as_source, digest, warn_of_columns
 from dreval.inputs.text_tables import HeaderOptions, warn_of_first_rows
@@ -121,8 +122,10 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
             too_short = len(frame) < n
             cause = "Was the tool stopped while it wrote?" if too_short else "Was a header or a row written twice?"
             raise ProtocolError(task.output, requirement, received, f"{cause} {RUN_AGAIN}")
-        hint = f"Give each row the id that its point has in {task.input}, or leave the column out. {RUN_AGAIN}"
-        frame, order = _in_order(frame, manifest, task) if has_names else (frame, None)
+        hint = f"Give each row the id that its point has in {task.input}, in a column {manifest.id_column!r}, or leave "
+        hint += f"ids and row names out (in R: row.names = FALSE). {RUN_AGAIN}"
+        raw = unpack_table(table, task.output) if manifest.format == "csv" else None
+        frame, order = _in_order(frame, raw, manifest, task) if has_names else (frame, None)
         hint = RUN_AGAIN
         _check_columns(frame, task, manifest.id_column)
         Y = frame_numbers(frame, task.output, RUN_AGAIN)
@@ -135,15 +138,30 @@ def read_returned(folder: Path, manifest: Manifest, task: Task) -> FloatArray:
     return np.ascontiguousarray(Y if order is None else Y[order])
 
 
-def _in_order(frame: pd.DataFrame, manifest: Manifest, task: Task) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
-    """Return the coordinates without the ids, and the order of rows that matches the data."""
-    if manifest.id_column not in frame.columns:
+def _in_order(
+    frame: pd.DataFrame, raw: UnpackedTable | None, manifest: Manifest, task: Task
+) -> tuple[pd.DataFrame, npt.NDArray[np.int64] | None]:
+    """Return the coordinates without ids and row names, and the order of rows that matches the data.
+
+    ``raw`` is a text file without the unnamed column of row names that R's write.csv puts first. They are ids where no
+    column is, unless they only count the rows.
+    """
+    task_ids, names = pd.Index(manifest.ids_of(task), dtype=object), None
+    if raw is not None and (raw.reserve is not None or (raw.index is not None and raw.index.dtype.kind != "f")):
+        frame, names = raw.frame, raw.index
+    if manifest.id_column in frame.columns:
+        names = pd.Index(frame[manifest.id_column])
+        frame = frame.drop(columns=manifest.id_column)
+    elif names is None and raw is not None and raw.reserve is not None:
+        counts = raw.reserve.astype(str)
+        if set(counts) == set(task_ids) and not counts.equals(task_ids):
+            received = "1, 2, 3, ... in an unnamed column, which may be ids or numbers of the rows"
+            raise InputError(task.output, "must have its ids in a column with a name", received, RUN_AGAIN)
+    if names is None:
         return frame, None
-    task_ids = pd.Index(manifest.ids_of(task), dtype=object)
-    ids = as_ids(pd.Index(frame[manifest.id_column]), task.output)
     rows = Rows(len(task_ids), task_ids, ids_given=True)
-    order, _ = align(len(frame), ids, rows, task.output, ids_given=True)
-    return frame.drop(columns=manifest.id_column), order
+    order, _ = align(len(frame), as_ids(names, task.output), rows, task.output, ids_given=True)
+    return frame, order
 
 
 def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
@@ -153,7 +171,8 @@ def _check_columns(frame: pd.DataFrame, task: Task, id_column: str) -> None:
     if low <= width <= high:
         return
     requirement = f"must have {high if low == high else f'{low} to {high}'} columns of coordinates"
-    hint = f"Run its task with n_components={high}; next to the column {id_column!r} only coordinates are allowed."
+    hint = f"Delete the file and run its task with n_components={high}; next to the column {id_column!r} only "
+    hint += "coordinates are allowed."
     if str(frame.columns[0]).startswith("Unnamed"):
         hint = f"Leave row names out (in R: row.names = FALSE), or call their column {id_column!r}."
     raise ProtocolError(task.output, requirement, str(width), hint)
@@ -233,7 +252,8 @@ class ProtocolStatus(TableRecord):
     def next_step(self) -> str:
         """Instruction for the next step."""
         if self.wrong:
-            return "Repair the files that are wrong (see above)."
+            repair = "Repair the files that cannot be used, as the notes say."
+            return f"{repair} Drivers skip outputs that exist: delete an output to have it computed again."
         if self.missing:
             run = "Run the tool on the missing tasks (see README.md in the folder)"
             return f"{run}, then {'collect the folder' if self.round == self.rounds else 'export the folder again'}."
@@ -434,21 +454,21 @@ def _unavailable(manifest: Manifest) -> dict[str, tuple[str, str]]:
         hint = "Export the folder again for round 2, run the tool on the new tasks, and collect the folder again."
         unavailable[SECOND_ROUND] = ("a protocol of round 1, without the transformed data", hint)
     elif manifest.rounds == 1:
-        unavailable[SECOND_ROUND] = ("a protocol without transformed data", _new_folder_hint("n_transformations=200"))
+        unavailable[SECOND_ROUND] = ("a protocol without transformed data", _new_folder_hint("n_transformations", 200))
     if not (settings["seeds"] or settings["halves"]):
-        hint = _new_folder_hint("seeds=10", ", or with halves=10")
+        hint = _new_folder_hint("seeds", 10, ", or with halves")
         unavailable["stability"] = ("a protocol without seeds or halves", hint)
     if not settings["noise"]:
-        unavailable["noise"] = ("a protocol without null data", _new_folder_hint("noise=99"))
+        unavailable["noise"] = ("a protocol without null data", _new_folder_hint("noise", 99))
     if not settings.get("splits"):
-        hint = _new_folder_hint("splits=10")
+        hint = _new_folder_hint("splits", 10)
         unavailable["held_out_fidelity"] = ("a protocol without split measurements", hint)
     return unavailable
 
 
-def _new_folder_hint(setting: str, alternative: str = "") -> str:
+def _new_folder_hint(setting: str, count: int, alternative: str = "") -> str:
     """Return the hint for a setting that the export of a folder did not have."""
-    return f"Export a new folder with dreval.Protocol(..., {setting}){alternative}, and run the tool there."
+    return f"Export a new folder with {export_setting(setting, count)}{alternative}, and run the tool there."
 
 
 def _run(place: Path, manifest: Manifest, task: Task, partial: bool) -> RecordedRun:

@@ -894,7 +894,7 @@ class Results(Record):
 
         Both are evaluated at the same points, so their measures are not independent. The standard error is that of the
         difference, from the same points left out of both (cross jackknife for measures of neighbors, otherwise
-        delete-one jackknife, exact or infinitesimal; Student's t with n - 1 degrees of freedom), or from the
+        delete-one jackknife, exact or by influences; Student's t with n - 1 degrees of freedom), or from the
         differences at the anchors (their number less one). If a measure has no value without single points, 20 random
         groups are left out, and the squared errors are averaged over 8 random partitions. Where partitions of the
         points are drawn, ``p_low`` and ``p_high`` bound the p that other seeds give. The column ``conf_method`` has the

@@ -36,6 +36,7 @@ MAX_CLAUSES_OF_MANY = 2  # the same for many embeddings
 MAX_EMBEDDINGS_IN_FULL = 6  # embeddings that are not many
 MAX_NAMES = 6  # embeddings that a clause names; further ones are counted
 MAX_BORDERLINE = 3  # times the level: beyond it the adjusted p of three or more embeddings is not called borderline
+NEAR_ALPHA = 2  # a smallest possible p above the level divided by this one is printed
 MAX_NAMES_OF_MANY = 3  # the same for many embeddings
 MAX_EXCEPTIONS = 3  # embeddings that "all others but A" names
 MAX_TIED = 2  # pairs that a sentence on ties names before it counts
@@ -376,12 +377,16 @@ class _Facts:
         return str(self.comparison.recipe.get("baseline") or standing["embedding"].iloc[0])
 
     def quote(self, measures: Sequence[str], with_label: bool) -> str:
-        """Return the values by one measure, and the smallest p of the pairs."""
+        """Return the values by one measure, the smallest p of the pairs, and one that could hardly be significant."""
         rows = pd.concat([self.pairs[name] for name in measures])
         p = rows["p_adjusted"].where(rows["p_adjusted"].notna(), rows["p_value"]).min()
         smallest = "" if len(rows) == 1 else "smallest "
         adjusted = "adjusted " * bool(rows["p_adjusted"].notna().any())
         texts = [f"{smallest}{adjusted}{p_text(float(p), self.alpha)}"]
+        attainable = self.comparison.recipe.get("attainable") or {}
+        limit = min((attainable[name] for name in measures if name in attainable), default=0.0)
+        if self.alpha / NEAR_ALPHA < limit <= self.alpha:
+            texts.append(f"smallest possible {probability(limit, self.alpha)}")
         has_values = len(measures) == 1 and not self.comparison.families
         return "; ".join([*([self.value_range(measures[0], with_label)] if has_values else []), *texts])
 

@@ -718,7 +718,7 @@ def test_errors_on_items_name_the_first_representation() -> None:
         ),
         ((A, B[:-1]), "`B` must have one row per point of `A`: got 39 rows for 40 points"),
         (({"x": A, "y": B[:-1]},), "`A['y']` must have one row per point of `A['x']`"),
-        ((left.assign(id=[f"d{i}" for i in range(40)]), B), "Name it as groups='id' or ids='id', or drop it."),
+        ((left.assign(id=[f"d{i}" for i in range(40)]), B), "Name it as groups='id' or ids='id', or drop it; "),
     ]
     for tables, message in cases:
         with pytest.raises(InputError) as caught:

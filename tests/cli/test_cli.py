@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 import pytest
-from cli_runs import EVALUATE, Y, without_call
+from cli_runs import EVALUATE, X, Y, without_call
 from each import each
 
 import dreval
@@ -65,9 +65,11 @@ def test_the_summary_is_printed_to_stdout(run: Any) -> None:
     second_output = run(*EVALUATE, "-e", "other=tsne.npy", "-e", "pca", "--labels", "labels.csv", "--full")[1]
     assert "Call:\n  dreval evaluate data.csv -e umap.csv -k 5" in second_output
     in_full = f"{evaluation.summary(full=True)}\n"
-    for word, option in {"ci='replicates'": "--ci replicates", "results.curve('r_nx')": "--plot"}.items():
+    places = {"ci='replicates'": "--ci replicates", "results.curve('r_nx')": "--plot, --table and --json"}
+    for word, option in places.items():
         in_full = in_full.replace(word, option)
-    assert without_call(second_output) == without_call(in_full)
+    printed, expected = ([part.split() for part in without_call(text)] for text in (second_output, in_full))
+    assert printed == expected  # lines may break elsewhere
 
 
 def test_an_estimate_of_the_cost_runs_no_method(run: Any, folder: Path) -> None:
@@ -176,7 +178,10 @@ def test_a_full_disk_names_the_option(run: Any, folder: Path, option: str, name:
         (("evaluate", "data.csv", "-e", "isomp"), "Did you mean the method 'isomap'"),
         (("evaluate", "data.csv", "-e", "umap=isomp"), "`embeddings['umap']` must be a method"),
         (("evaluate", "gaps.csv", "-e", "umap.csv"), "`data` must be finite: got NaN in row 3, column 'a'"),
-        (("evaluate", "full.csv", "-e", "umap.csv"), "Name it as --labels kind or --ids kind, or drop it."),
+        (
+            ("evaluate", "full.csv", "-e", "umap.csv"),
+            "Name it as --labels kind or --ids kind, or drop it; dreval evaluate --metric gower",
+        ),
         (("evaluate", "data.csv"), "`--embedding` must be given"),
         (("evaluate", "data.csv", "-e", "=umap.csv"), "`--embedding` must be NAME=SOURCE or SOURCE"),
         (("evaluate", "data.csv", "-e", "umap="), "`--embedding` must be NAME=SOURCE or SOURCE"),
@@ -304,12 +309,35 @@ def test_json_is_one_strict_document(run: Any) -> None:
     assert code == 1
     assert err.startswith("dreval: 1 of 2 embeddings failed")
     assert err.count("\n") == 1
-    assert sorted(document) == ["notes", "recipe", "table"]
+    assert sorted(document) == ["curves", "notes", "recipe", "table"]
     assert list(read.columns) == list(table.columns)
     for name in table.columns:
         assert read[name].dropna().tolist() == table[name].dropna().tolist()
         assert (read[name].isna() == table[name].isna()).all()
     assert document["recipe"]["random_state"] == 0
+
+
+def test_curves_are_in_json_and_in_a_file_of_their_own(run: Any) -> None:
+    """A curve has no row in the table of values: --json has a key and --table a second file, and the answer says so."""
+    command = (*EVALUATE, "--measures", "q_nx,r_nx", "--tests", "none")
+    code, out, _ = run(*command, "--table", "t.csv", "--save", "r.dreval")
+    curves = dreval.load_results("r.dreval").curves
+
+    assert (code, len(pd.read_csv("t.csv"))) == (0, 0)
+    assert "Curves over the number of neighbors K: q_nx, r_nx; see --plot, --table and" in out
+    assert out.endswith("table written to t.csv and t-curves.csv\n")
+    pd.testing.assert_frame_equal(pd.read_csv("t-curves.csv"), curves, check_dtype=False)
+    assert curves.groupby("measure")["K"].max().to_dict() == {"q_nx": 39, "r_nx": 38}  # Q_NX(n - 1) = 1 of any map
+    rows = json.loads(run(*command, "--json")[1])["curves"]
+    pd.testing.assert_frame_equal(pd.DataFrame(rows, columns=list(curves)), curves, check_dtype=False)
+    values, overlaps = dreval.q_nx(X, Y), [row for row in rows if row["measure"] == "q_nx"]
+    assert [row["value"] for row in overlaps] == [values[row["K"]] for row in overlaps]
+
+    code, out, _ = run(*EVALUATE, "--measures", "continuity", "--tests", "none", "--ci", "none", "--table", "c.csv")
+    assert (code, out.endswith("table written to c.csv\n"), Path("c-curves.csv").exists()) == (0, True, False)
+    Path("d-curves.csv").write_bytes(Path("umap.csv").read_bytes())
+    code, _, err = run(*(part.replace("umap", "d-curves") for part in EVALUATE), "--table", "d.csv")
+    assert (code, "must not be a file that is read" in err) == (2, True)
 
 
 def test_files_are_written_and_named(run: Any) -> None:

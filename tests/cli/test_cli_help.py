@@ -172,7 +172,7 @@ def strict(text: str) -> Any:
 
 
 DOCUMENTS = [
-    (EVALUATE, "recipe table notes"),
+    (EVALUATE, "recipe table notes curves"),
     (("embed", "data.csv", "umap", "o.csv", "--random-state", "0"),
      "method n n_components parameters random_state notes output"),
     (("compare", "iris.dreval", "wine.dreval", "table.csv"), "recipe pairs overall standing notes"),

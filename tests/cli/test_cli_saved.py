@@ -170,11 +170,12 @@ def test_tests_permute_within_blocks(run: Any) -> None:
     column = ("full.csv", "-e", "umap.csv", "--covariates", "age", "--ids", "cell", "--blocks", "kind")
     file = ("data.csv", "-e", "umap.csv", "--covariates", "full.csv:age", "--blocks", "labels.csv:kind")
     whole = (*file[:-1], "labels.csv")
+    typed = ("full.csv", "-e", "umap.csv", "--covariates", "age,kind:class", "--ids", "cell", "--blocks", "kind")
     pd.DataFrame({"age": X[:, 0] ** 2, "height": X[:, 1]}).to_csv("variables.csv", index=False)
     of_file = (*file[:-3], "variables.csv", *file[-2:])
     rows = [
-        json.loads(run("evaluate", *source, *arguments, "--json")[1])["table"][0]
-        for source in (column, file, whole, of_file)
+        json.loads(run("evaluate", *source, *arguments[:1], "hsic:age", *arguments[2:], "--json")[1])["table"][0]
+        for source in (column, file, whole, typed, of_file)
     ]
     options = {"hsic": {"permutation": "within", "blocks": KINDS}}
     ev = dreval.Evaluation("data.csv", {"umap": Y}, covariates={"age": X[:, 0] ** 2}, random_state=0)

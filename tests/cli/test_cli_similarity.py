@@ -142,7 +142,7 @@ def test_hints_name_options_that_exist(run: Any) -> None:
     frame.assign(id=[f"d{i + 3}" for i in range(len(Y))]).to_csv("right.csv", index=False)
     code, _, err = run("left.csv", "right.csv", *FEW)
     assert code == 2
-    assert "Name it as --groups id or --ids id, or drop it." in err
+    assert "Name it as --groups id or --ids id, or drop it; dreval evaluate --metric gower" in err
     code, _, err = run("left.csv", "right.csv", "--ids", "id", *FEW)
     assert code == 2
     assert "`right.csv` must have the same ids as `left.csv`, in any order" in err

@@ -589,6 +589,21 @@ def test_the_attainable_p_is_computed_after_adjustment():
     assert compared(frame, adjust=None).recipe["decided_by"] == "wilcoxon"  # 2 / 2^6 = .03
 
 
+def test_a_smallest_possible_p_near_the_level_is_in_the_answer():
+    """Eight data sets, 2 x 3 signed-rank tests: none below 6 * 2 / 2^8 = .047; of twelve data sets it is not named."""
+    frame = pd.concat([table(gain=0.0), table(seed=1, gain=0.0).assign(measure="recall")])
+    comparison = compared(frame)
+    text = " ".join(str(comparison.summary()).split())
+
+    assert comparison.recipe["decided_by"] == "wilcoxon"
+    assert re.search(r"No significant difference by either measure \(smallest adjusted p = [.\d]+; smallest ", text)
+    assert "; smallest possible .047)." in text
+    notes = " ".join(str(comparison.summary(full=True)).split())
+    assert "within this table and test; Nemenyi's, which holds for all pairs of a measure, over the measures" in notes
+    assert "Nemenyi" not in str(compared(frame, tests="wilcoxon").summary(full=True))
+    assert "smallest possible" not in str(compared(table(n=12, gain=0.0)).summary())
+
+
 def test_a_difference_without_a_significant_pair_is_noted():
     """The text names both tests where Friedman's rejects and the signed ranks of no pair do."""
     n, k, rng = 12, 4, np.random.default_rng(3)

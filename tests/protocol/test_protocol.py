@@ -12,7 +12,7 @@ import pytest
 from protocol_runs import SETTINGS, X, both_rounds, isomap, pca, play, projection, read_frame
 
 import dreval
-from dreval.errors import UndefinedMeasure
+from dreval.errors import ProtocolError, UndefinedMeasure
 from dreval.inputs.data import as_data
 from dreval.inputs.source import RecordedSource, as_source
 
@@ -237,6 +237,55 @@ def test_files_without_ids_are_matched_by_position(folder: Path, tmp_path: Path)
 
     left, right = dreval.Protocol.collect(folder), dreval.Protocol.collect(tmp_path / "bare")
     assert left.recording.fingerprint == right.recording.fingerprint
+
+
+R_FILES = {
+    "write.csv(Y)": (lambda frame: frame.drop(columns="id"), range(1, 37)),
+    "write.csv(data.frame(id, Y))": (lambda frame: frame, range(1, 37)),
+    "rownames(Y) are the ids, sorted": (lambda frame: frame.drop(columns="id").iloc[::-1], range(136, 100, -1)),
+    "data.frame(id, Y), sorted": (lambda frame: frame.iloc[::-1], range(36, 0, -1)),
+    "data.frame(id, Y) with other row names": (lambda frame: frame.iloc[::-1], [f"p{i}" for i in range(36)]),
+}
+
+
+@pytest.mark.parametrize("case", R_FILES)
+def test_row_names_as_r_writes_them_are_ids_or_left_out(case: str, folder: Path) -> None:
+    """The unnamed first column of write.csv: ids where no column is, without a use where it counts the rows."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(id=range(101, 137))
+    dreval.Protocol(frame, ids="id", **SETTINGS).export(folder)
+    play(folder, projection)
+    expected = dreval.Protocol.collect(folder, partial=True).recording.runs[0].values
+    path = folder / "returned/data.csv"
+    change, names = R_FILES[case]
+    table = change(pd.read_csv(path))
+    table.index = list(names)
+    table.to_csv(path)
+
+    assert path.read_text().startswith(('"",', ","))
+    assert np.array_equal(dreval.Protocol.collect(folder, partial=True).recording.runs[0].values, expected)
+
+
+@pytest.mark.parametrize(
+    ("ids", "names", "message"),
+    [
+        (range(101, 137), range(1, 37)[::-1], "must have the same ids as the data"),
+        (range(101, 137), [f"p{i}" for i in range(36)], "must have the same ids as the data"),
+        (range(101, 137), ["a"] * 36, "must have 2 columns of coordinates: got 3. Leave row names out"),
+        (range(36, 0, -1), range(1, 37), "must have its ids in a column with a name: got 1, 2, 3, ... in an unnamed"),
+        (range(101, 137), X[:, 0], "must have 2 columns of coordinates: got 3. Leave row names out"),
+    ],
+)
+def test_row_names_that_may_be_wrong_are_refused(ids: Any, names: Any, message: str, folder: Path) -> None:
+    """Numbers or names that are not those of the data, and numbers that may be ids or positions."""
+    frame = pd.DataFrame(X, columns=list("abc")).assign(id=list(ids))
+    dreval.Protocol(frame, ids="id", **SETTINGS).export(folder)
+    play(folder, projection, ids=False)
+    table = pd.read_csv(folder / "returned/data.csv")
+    table.index = list(names)
+    table.to_csv(folder / "returned/data.csv")
+
+    with pytest.raises(ProtocolError, match=message):
+        dreval.Protocol.collect(folder, partial=True)
 
 
 # the source

@@ -36,10 +36,10 @@ def edit_table(change: Callable[[pd.DataFrame], pd.DataFrame], path: Path = TRAN
     return damage
 
 
-def remove_ids(path: Path) -> None:
-    """Write a table as R does with row names."""
+def name_rows(path: Path) -> None:
+    """Write a table as R does with row names, which are not the ids."""
     frame = pd.read_csv(path).drop(columns="id")
-    frame.index = range(1, len(frame) + 1)
+    frame.index = [f"p{i}" for i in range(len(frame))]
     frame.to_csv(path)
 
 
@@ -72,7 +72,7 @@ DAMAGES: dict[str, Callable[[], object]] = {
     "fewer columns": edit_table(lambda frame: frame.iloc[:, :-1]),
     "more columns": edit_table(lambda frame: frame.assign(y9=1.0, y10=2.0)),
     "more columns at full dimension": edit_table(lambda frame: frame.assign(y8=0.0, y9=1.0), FULL),
-    "row names without a name": lambda: remove_ids(TRANSFORMED),
+    "row names that are no ids": lambda: name_rows(TRANSFORMED),
     "not a number": edit_table(set_cell(4, "y1", np.nan)),
     "infinite": edit_table(set_cell(4, "y1", np.inf)),
     "a word": edit_table(set_cell(4, "y1", "high")),

@@ -187,16 +187,21 @@ def _errors() -> str:
 
 
 def _columns() -> str:
+    short = f"``tidy()`` has {len(glossary.TIDY_COLUMNS)}: {', '.join(map('``{}``'.format, glossary.TIDY_COLUMNS))}"
     parts = {
-        "Results.tidy(full=True)": ("one row for each embedding, measure and parameter", glossary.COLUMNS),
+        "Results.tidy(full=True)": (f"one row for each embedding, measure and parameter; {short}", glossary.COLUMNS),
         "Comparison.tidy()": ("one row for each pair of embeddings, measure and test", glossary.PAIR_COLUMNS),
         "Comparison.overall": ("one row for each measure and test of all embeddings", glossary.OVERALL_COLUMNS),
         "Comparison.standing": ("one row for each embedding and measure", glossary.STANDING_COLUMNS),
     }
-    pieces = [title("Columns of the tables"), "This list is complete: no table has any other column."]
+    intro = (
+        "These lists are complete. On the command line ``--json`` has all columns, ``--table`` of a result those of "
+        "``tidy()``, and with ``--full`` all. Curves over K have a table of their own, ``Results.curves``."
+    )
+    pieces = [title("Columns of the tables"), intro]
     for name, (words, columns) in parts.items():
         rows = ((f"``{column}``", plain(meaning)) for column, meaning in columns.items())
-        pieces += [title(name, "-"), words.capitalize() + ".", table(["column", "meaning"], rows, "22 78")]
+        pieces += [title(name, "-"), f"{words[0].upper()}{words[1:]}.", table(["column", "meaning"], rows, "22 78")]
     return page(*pieces)
 
 

@@ -77,7 +77,7 @@ def glossary_page() -> str:
     targets = {code(target): f"{meaning[0].upper()}{meaning[1:]}." for target, meaning in TARGETS.items()}
     return page(
         title("Glossary"),
-        "The words of results and reports, in a sentence each. :doc:`columns` has the columns of the tables.",
+        "The words of results and reports, in a sentence each. The columns of tables are in :doc:`columns`.",
         *(_definitions(plain(term), plain(meaning)) for term, meaning in TERMS.items()),
         title("Targets of intervals", "-"),
         "The values of the column ``target``, and of the replicates from which an interval comes.",

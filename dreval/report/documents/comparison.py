@@ -10,6 +10,7 @@ import pandas as pd
 
 from dreval._text import format_number, format_p, p_text, probability, without_zero
 from dreval.comparison.compare import TEST_NAMES
+from dreval.comparison.tables import SIMULTANEOUS_TESTS
 from dreval.inference.ties import is_tie
 from dreval.records.comparison import Comparison
 from dreval.records.frames import full_name, groups_text, keys_by_full_name, notes_by_row
@@ -556,6 +557,8 @@ def _notes(comparison: Comparison, has_letters: bool = True) -> Iterator[str]:
     yield from _letter_notes(comparison) if has_letters else ()
     adjust = comparison.recipe["adjust"]
     scope = " within this table and test" if adjust in ADJUSTMENTS else ""
+    if scope and comparison.pairs["test"].isin(SIMULTANEOUS_TESTS).any():
+        scope += "; Nemenyi's, which holds for all pairs of a measure, over the measures only"
     if scope and not comparison.families and equal_maps(comparison):
         scope += "; embeddings that are the same map count once"
     yield f"p of pairs {adjusted_by(adjust)}{scope}."

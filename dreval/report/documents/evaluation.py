@@ -31,7 +31,7 @@ from dreval.report.document import (
     significance_stars,
 )
 from dreval.report.document import Column as TableColumn
-from dreval.report.documents.evaluation_notes import notes_that_matter, printed_notes
+from dreval.report.documents.evaluation_notes import curve_notes, notes_that_matter, printed_notes
 from dreval.report.documents.out_of_sample import new_points_findings, new_points_lines, new_points_tables
 from dreval.report.documents.tests import noise_text
 from dreval.report.documents.value_tables import ARROWS, FEW_NAME_LETTERS, MAX_EMBEDDINGS_ACROSS, best_mark_text
@@ -160,6 +160,7 @@ def _short_document(
     about, answers = _headline(results, view), answer_lines(view, kinds, shell=shell)
     further = f"Next: {'  '.join(_next_steps(results, view, shell))}"
     notes = notes_that_matter(results, with_tests=TESTS_ANSWER not in kinds)
+    notes += [] if has_table else curve_notes(results, shell)  # curves alone were requested
     notes = notes[: 1 if NOTES_IN_FULL in kinds else PRINTED_NOTES - 1 if FURTHER_NOTES in kinds else PRINTED_NOTES]
     findings = [answers] * bool(answers.lines)
     assumptions = assumptions_text(view.recipe, view.rows)

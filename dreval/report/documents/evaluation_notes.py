@@ -70,15 +70,21 @@ def printed_notes(results: Results, *, failures: bool = True, shell: bool = Fals
         targets = join_and(interval_targets(recipe, part.to_dict("records")))
         notes.append(f"{100 * part['conf_level'].iloc[0]:g} % intervals{of}: {method}, for {targets}.")
     if table["p_value"].notna().any():
-        notes.append(f"p {adjusted_by(recipe.get('adjust'))}; chance of a test: null mean of its statistic.")
+        chance = "chance of a test: mean of its statistic under the null hypothesis"
+        notes.append(f"p {adjusted_by(recipe.get('adjust'))}; {chance}.")
     names_by_note: dict[str, list[str]] = {}
     for name, record in results._out_of_sample.items():
         for item in record.notes:
             names_by_note.setdefault(str(item).rstrip("."), []).append(name)
     notes += [f"New points on {_name_list(names)}: {text}." for text, names in names_by_note.items()]
+    return list(dict.fromkeys([*notes, *curve_notes(results, shell)]))
+
+
+def curve_notes(results: Results, shell: bool) -> list[str]:
+    """Return a note that names the curves of a result and where their values are; nothing without curves."""
     names = list(dict.fromkeys(results.curves["measure"]))
-    curve_note = f"Curves over the number of neighbors K: {{}}; see {'--plot' if shell else 'results.curve({!r})'}."
-    return list(dict.fromkeys([*notes, *([curve_note.format(", ".join(names), names[0])] if names else [])]))
+    place = "--plot, --table and --json" if shell else f"results.curve({names[0]!r})" if names else ""
+    return [f"Curves over the number of neighbors K: {', '.join(names)}; see {place}."] if names else []
 
 
 def _weighted_notes(results: Results, *, failures: bool = True) -> list[tuple[int, str]]:

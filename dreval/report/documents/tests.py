@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -276,7 +276,7 @@ def noise_summary(test: NoiseTest, full: bool, *, shell: bool = False) -> Docume
         ("Score", extra["measure"]),
         ("Seed", recipe.get("random_state")),
     ]
-    tables = [_test_table(test)]
+    tables = [replace(_test_table(test), foot=f"statistic: {extra['measure']}.")]
     if test.settings is not None:
         table = test.settings
         options = [name for name in table.columns if name not in ("statistic", "chance", "z", "p_value")]
