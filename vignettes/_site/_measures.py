@@ -197,12 +197,13 @@ def _gallery_row(card: Any) -> str:
     head = f"<th>{link}<small>{escape(card.question)}</small></th>"
     if card.curve:
         cells = "".join(f"<td>{_curve(card, name)}</td>" for name in EMBEDDINGS)
-        return f"<tr>{head}<td class="chance"></td>{cells}</tr>"
+        return f'<tr>{head}<td class="chance"></td>{cells}</tr>'
     rows = _rows(card)
     cells = "".join(
         f"<td{_shade(card, rows, name)}>{number(rows.value[name], _counts(rows))}</td>" for name in EMBEDDINGS
     )
-    return f"<tr>{head}<td class="chance">{number(rows.chance.drop('copy').median())}</td>{cells}</tr>"
+    chance = number(rows.chance.drop("copy").median())
+    return f'<tr>{head}<td class="chance">{chance}</td>{cells}</tr>'
 
 
 def _shade(card: Any, rows: pd.DataFrame, name: str) -> str:
