@@ -346,8 +346,8 @@ def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Findin
         flags = flags[flags.notna()]
         count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
         points = f"; {count if flags.any() else f'all {len(flags):,} points are distinguished from noise'}"
-    codes = results.notes.loc[(results.notes["embedding"] == row["embedding"]) & (results.notes["test"] == row["test"])]
-    is_blind = bool(codes.loc[codes["variable"] == null, "code"].isin(BLIND_SCORES).any())
+    noted = set(results.notes[["embedding", "test", "variable", "code"]].itertuples(index=False, name=None))
+    is_blind = any((row["embedding"], row["test"], null, code) in noted for code in BLIND_SCORES)
     kind = ("blind" if is_blind else "none") if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
     texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
     limit = f"; {text}" if (text := limit_text(row)) else ""

@@ -124,7 +124,7 @@ def test_intervals_of_distances_cover_from_300_points_on(n, least, n_simulations
     """Delete-one jackknife, two of six normal columns as map: as stated with 300 points; with fewer it misses above.
 
     The two correlations are covered in .927 and .924 of 4500 samples of 60 points, in .935 of 3800 of 150, and in .95
-    of 1000 of 300. With 60 points .07 of the intervals are above the target: large values have small standard errors,
+    of 1500 of 300. With 60 points .07 of the intervals are above the target: large values have small standard errors,
     although these are not too small on average.
     """
     rng, size, estimates = np.random.default_rng([13, n]), n_simulations(500), []
