@@ -149,17 +149,30 @@ TERMS: dict[str, str] = {
     "themselves. 1: equal up to scale and position; above 0 for unrelated tables, too, the more the fewer the rows.",
     "Co-ranking matrix": "How many pairs of points have the rank r in the data (row) and s in the map (column). "
     "Measures of neighbors such as trustworthiness and the overlap are sums over a part of it.",
+    "e-value": "Evidence of a point against noise, 0 or larger. If the data are noise, e-values are 1 on average, so "
+    "that many large ones are rare.",
     "Effect size": "How strong a dependence is, on the scale of its test.",
     "Embedding, map": "The data in few dimensions, a row for each point. A map is one that is drawn.",
+    "Family-wise p": "A p of each point that counts all points: if the data are noise, any of them has p up to .05 in "
+    "at most 5 of 100 data sets.",
     "Gap": "The value of fitted points minus that of new points: the loss from one to the other.",
     "Groups": "Points that belong together, such as the cells of a donor; they take the place of single points in "
     "intervals and tests.",
+    "Held out": "Measurements, or points, that the map was not made from.",
+    "Hollow points": "Points that a noise test does not distinguish from noise (like_noise). R null data sets can "
+    "distinguish about R + 1 points, so that most points may be hollow because the null data sets are few.",
     "HSIC": "Hilbert-Schmidt independence criterion: a measure of dependence that compares the similarities of all "
     "pairs in both spaces, 0 for independent ones; it has a test.",
-    "Held out": "Measurements, or points, that the map was not made from.",
+    "Interval": "A range that holds the value of its target in about 95 of 100 samples (or at the level given), one "
+    "value at a time.",
+    "J": "Agreement between the neighborhoods of replicates, by stability(): 1 if all maps have the same ones, 0 for "
+    "unrelated maps.",
     "k": "Number of nearest neighbors that make a neighborhood.",
     "Kept, lost, false": "Kept: among the k nearest in the data and on the map. Lost: only in the data. False: only on "
     "the map.",
+    "Local variation, global variation": "How much the distances of a point vary over replicates: the variance of "
+    "their logarithms, to its nearest points in the data (local) and to 50 points that are the same for all (global). "
+    "0: equal maps, up to scale.",
     "Margin": "The largest difference that does not matter to you, chosen in advance, for a test of equivalence.",
     "Note": "What you need to know to interpret a row: a reason, an assumption, an approximation.",
     "Null data": "Data without the structure in question, such as columns permuted one by one, of which the method "
@@ -173,6 +186,9 @@ TERMS: dict[str, str] = {
     "Rank": "Of j from i: 1 if j is the nearest point of i, 2 if the second nearest, and so on.",
     "Replicate": "A re-run of the method, with another seed, on other points or on null data.",
     "Resample": "A permutation of the rows, or a refit of a model, for a test.",
+    "Same half": "J of two maps of one half of the points, with different seeds: the effect of the seed alone.",
+    "Seed share": "How much of the disagreement between halves is due to the seed alone: 1 - J of the same half, over "
+    "1 - J of halves.",
     "Source": "What an embedding comes from: an array, a file, an estimator, a function, or a method by name.",
     "Target of an interval": "What the interval refers to: further points, groups, or runs of the method.",
     "Ties": "Equal distances can be ordered in several ways; worst and best are over all of them.",

@@ -7,7 +7,7 @@ import math
 import re
 import string
 import types
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -77,11 +77,14 @@ def noise_points(q: tuple[float, ...], family: tuple[float, ...]) -> pd.DataFram
     return pd.DataFrame({"score": 0.5, "p_family_wise": family, "q": q, "like_noise": [value > 0.05 for value in q]})
 
 
-def noise_of_map(p: float, null: str = "columns", adjusted: float = math.nan, count: int = 99) -> Finding:
-    """Return the finding on one map, of which two of three scored points are like noise."""
+def noise_of_map(
+    p: float, null: str = "columns", adjusted: float = math.nan, count: int = 99, codes: Sequence[str] = ()
+) -> Finding:
+    """Return the finding on one map, of which two of three scored points are like noise, with notes of these codes."""
     row = {"embedding": "m", "variable": null, "p_value": p, "p_adjusted": adjusted, "test": "noise"}
     flags = pd.Series([True, True, False, None], dtype="boolean")
-    results: Any = types.SimpleNamespace(_reliability={"m": {"like_noise": flags}})
+    notes = pd.DataFrame({"embedding": "m", "test": "noise", "variable": null, "code": list(codes)})
+    results: Any = types.SimpleNamespace(_reliability={"m": {"like_noise": flags}}, notes=notes)
     return noise_finding({**row, "n_resamples": count}, results, "m")
 
 
@@ -366,6 +369,14 @@ CASES: dict[str, Case] = {
         lambda: tests.noise_findings(noise(0.5, points=noise_points((math.nan,) * 3, (1.0, 1.0, 1.0)))),
         [0.5],
     ),
+    "noise, blind": (
+        lambda: tests.noise_findings(noise(0.5, notes=(dreval.records.notes.note("noise.blind"),))),
+        [0.5],
+    ),
+    "noise, unasked": (
+        lambda: tests.noise_findings(noise(0.5, notes=(dreval.records.notes.note("noise.unasked", clusters=3),))),
+        [0.5, 3],
+    ),
     "noise, too few": (lambda: tests.noise_findings(noise(0.1, count=9)), [0.1, 9, 1 / 10, 0.05]),
     "noise, settings": (
         lambda: tests.noise_findings(
@@ -377,6 +388,7 @@ CASES: dict[str, Case] = {
     "noise of a map, Gaussian": (lambda: [noise_of_map(0.02, "gaussian", 0.04, 199)], [0.04, 2, 3]),
     "noise of a map, other": (lambda: [noise_of_map(0.02, "mine", math.nan, 199)], [0.02, 2, 3]),
     "noise of a map, none": (lambda: [noise_of_map(0.3, count=9)], [0.3, 0.1, 9]),
+    "noise of a map, blind": (lambda: [noise_of_map(0.3, codes=["noise.blind"])], [0.3]),
     "noise of a map, not tested": (lambda: [noise_of_map(math.nan)], []),
     "trustability": (
         lambda: small.measure_findings(measure("trustability", 0.1, 0.98, {"n_components": 4})),

@@ -241,6 +241,23 @@ def test_the_map_of_a_noise_test_states_how_many_points_can_be_distinguished():
     assert noise_limit(19, np.zeros(60, np.bool_)) == []
 
 
+def test_a_large_p_leads_to_clusters_only_if_the_score_can_miss_them():
+    """The second sentence names what to pass; the note is not printed again, and the full form has it."""
+    noise = np.random.default_rng(0).normal(size=(40, 4))
+    options = {"n_replicates": 19, "random_state": 0}
+    overlap = dreval.noise_test(noise, "pca", **options)
+    requested = dreval.noise_test(noise, "pca", null="columns", n_clusters=3, **options)
+    silhouette = dreval.noise_test(noise, "pca", n_clusters=3, **options)
+    texts = [" ".join(str(test).split()).split("). ")[1] for test in (overlap, requested, silhouette)]
+
+    assert min(test.p_value for test in (overlap, requested, silhouette)) > ALPHA
+    assert texts[0].startswith("This score can miss clear clusters: pass n_clusters= to test for these. ")
+    assert texts[1].startswith("This score can miss clear clusters and does not use their number, 3: pass measure=")
+    assert texts[2].startswith("This does not show that the data have no structure. ")
+    assert str(overlap).count("n_clusters=") == 1
+    assert str(overlap.summary(full=True)).count("n_clusters=") >= 2
+
+
 def test_the_sentence_of_a_noise_test_equals_its_rows():
     """The score is the mean overlap of the method; p counts null data with as large a score; its limit is named."""
     g = np.random.default_rng(0)
@@ -257,6 +274,7 @@ def test_the_sentence_of_a_noise_test_equals_its_rows():
         assert test.p_value == p
         start = f"pca shows more of these data than of independent columns (p = {format_p(p)})"
         assert text.startswith(start if p <= ALPHA else f"No evidence that {start}")
+        assert ("This score can miss clear clusters: pass n_clusters=" in text) == (p > ALPHA)
         n_outside = int((test.points["p_family_wise"] <= ALPHA).sum())
         n_flagged = int((~test.like_noise).sum())
         assert (f"{n_flagged} of {len(X)} points are distinguished from noise" in text) == (p <= ALPHA)

@@ -95,7 +95,7 @@ GROUPS: dict[str, tuple[dict[str, str], str]] = {
     ),
     "Data": ({"datasets": "Data sets, bundled and simulated."}, "load_dataset simulate list_datasets"),
     "Command line": (
-        {"commands": "Every verb and option.", "errors": "Errors and warnings.", "citation": "How to cite."},
+        {"commands": "Every verb and option.", "errors": "Errors and warnings."},
         "",
     ),
 }

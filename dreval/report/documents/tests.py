@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dreval._text import format_fixed, format_number, format_p, p_text, probability, true_minus, without_zero
+from dreval.records.notes import Note
 from dreval.records.results import Results
 from dreval.records.tests import (
     LEVEL,
@@ -261,6 +262,7 @@ def certificate_verdict(certificate: Certificate) -> str:
     )
 
 
+BLIND_SCORES = ("noise.blind", "noise.unasked")  # codes of the notes on a score that does not test for clusters
 NOISE_CAUTION = (
     "A point that is distinguished from noise need not be right, and one that is not may be right; the latter are "
     "drawn hollow."
@@ -299,7 +301,8 @@ def noise_summary(test: NoiseTest, full: bool, *, shell: bool = False) -> Docume
 
 def _noise_codes(test: NoiseTest) -> tuple[str, ...]:
     """Return the codes of notes that the findings of a noise test repeat, or that its p makes irrelevant."""
-    return ("noise.columns",) if test.p_value <= test.extra["alpha"] else ("noise.columns", "noise.plug_in")
+    is_significant = test.p_value <= test.extra["alpha"]
+    return ("noise.columns",) if is_significant else ("noise.columns", "noise.plug_in", *BLIND_SCORES)
 
 
 def noise_findings(test: NoiseTest) -> list[Finding]:
@@ -309,7 +312,12 @@ def noise_findings(test: NoiseTest) -> list[Finding]:
     numbers["null"] = NULL_DATA_NAMES.get(null, null)
     is_significant = test.p_value <= alpha
     kind = f"noise.{(null if null in NULL_DATA_NAMES else 'other') if is_significant else 'none'}"
-    findings = [record_finding(kind, **numbers), *resampling_findings(test, alpha, "noise")]
+    findings = [record_finding(kind, **numbers)]
+    if not is_significant:
+        blind = [note for note in test.notes if isinstance(note, Note) and note.code in BLIND_SCORES]
+        findings += [record_finding(note.code, **dict(note.values)) for note in blind]
+        findings += [] if blind else [record_finding("noise.caution")]
+    findings += resampling_findings(test, alpha, "noise")
     if test.settings is not None:
         row = test.settings.loc[test.settings["z"].idxmax()]
         options = {key: row[key] for key in row.index if key not in ("statistic", "chance", "z", "p_value")}
@@ -341,7 +349,9 @@ def noise_finding(row: Mapping[str, Any], results: Results, name: str) -> Findin
         flags = flags[flags.notna()]
         count = f"{int(flags.sum()):,} of {len(flags):,} points are not distinguished from noise"
         points = f"; {count if flags.any() else f'all {len(flags):,} points are distinguished from noise'}"
-    kind = "none" if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
+    noted = set(results.notes[["embedding", "test", "variable", "code"]].itertuples(index=False, name=None))
+    is_blind = any((row["embedding"], row["test"], null, code) in noted for code in BLIND_SCORES)
+    kind = ("blind" if is_blind else "none") if p > LEVEL else null if null in NULL_DATA_NAMES else "other"
     texts = {"name": name, "null": NULL_DATA_NAMES.get(null, null), "adjusted": "adjusted " * is_adjusted}
     limit = f"; {text}" if (text := limit_text(row)) else ""
     return record_finding(f"noise.map_{kind}", p=p, points=points, limit=limit, **texts)

@@ -77,6 +77,11 @@ def _two_clusters(rng):
     return rng.normal(size=(80, 6)) + 3.0 * (np.arange(80) % 2)[:, None]
 
 
+def _three_clusters(rng):
+    """Return three far clusters of 50 points around random centers, without structure inside."""
+    return 6 * rng.normal(size=(3, 10))[np.arange(150) % 3] + rng.normal(size=(150, 10))
+
+
 def _circle(rng, turned=True):
     """Return a circle with noise in four more columns; rotated, so that columns are dependent, or along two columns."""
     angle = rng.uniform(0, 2 * np.pi, size=80)
@@ -113,16 +118,21 @@ def _power(make, source, **options):
         (_two_clusters, principal, {}),
         (_circle, principal, {}),
         (_roll, principal, {}),
+        (_three_clusters, "tsne", {"n_clusters": 3}),
     ],
-    ids=["two clusters", "two clusters, columns", "circle", "roll"],
+    ids=["two clusters", "two clusters, columns", "circle", "roll", "three clusters"],
 )
 def test_power(make, source, options):
     assert _power(make, source, **options) >= 0.5
 
 
-@pytest.mark.parametrize(("make", "source"), [(_flat_circle, principal), (_roll, "isomap")], ids=["circle", "roll"])
+@pytest.mark.parametrize(
+    ("make", "source"),
+    [(_flat_circle, principal), (_roll, "isomap"), (_three_clusters, "tsne"), (_three_clusters, principal)],
+    ids=["circle", "roll", "three clusters", "three clusters, PCA"],
+)
 def test_structure_without_power_of_the_overlap(make, source):
-    """The overlap has little power if two columns hold nearly all variance, and on a filled roll."""
+    """The overlap has little power if two columns hold nearly all variance, on a filled roll, and for far clusters."""
     assert _power(make, source) <= 0.5
 
 
