@@ -338,6 +338,7 @@ HALVES = {"conf_low": 0.6, "conf_high": 0.8}
 ENDS = list(clopper_pearson(4, 99))
 CASES: dict[str, Case] = {
     "dependent": (lambda: tests.test_findings(independence(0.001, 0)), [0.001, 0.321, 0]),
+    "dependent, unbiased": (lambda: tests.test_findings(independence(0.001, 0, "dcov")), [0.001, 0.321, 0]),
     "smallest p": (lambda: tests.test_findings(independence(0.01)), [0.01, 0.321, 99]),
     "borderline": (lambda: tests.test_findings(independence(0.05)), [0.05, 0.321, *ENDS]),
     "not mutual": (
