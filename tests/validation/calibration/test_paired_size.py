@@ -174,3 +174,21 @@ def test_the_size_quickly():
     p = simulate(np.random.default_rng(9), 25, n=80, names=MEASURES[:3])[0]
 
     assert (np.sum(p <= 0.05, axis=0) <= 5).all()
+
+
+@pytest.mark.calibration
+def test_a_test_of_the_values_of_points_rejects_too_often(n_simulations):
+    """Two pairs of six independent normal columns, n = 120: t and Wilcoxon tests of points' values are invalid."""
+    rejections = []
+    for seed in range(n_simulations(200)):
+        X = np.random.default_rng(seed).normal(size=(120, 6))
+        ev = dreval.Evaluation(X, {"a": X[:, :2], "b": X[:, 2:4]}, random_state=seed, n_jobs=1)
+        results = ev.run("trustworthiness", None)
+        points = results.augment().set_index("embedding")["value"]
+        gaps = points["a"].to_numpy() - points["b"].to_numpy()
+        p = results.compare(adjust=None).pairs["p_value"][0]
+        rejections.append([stats.ttest_1samp(gaps, 0).pvalue, stats.wilcoxon(gaps).pvalue, p])
+    t, wilcoxon, paired = np.mean(np.array(rejections) <= 0.05, axis=0)
+
+    assert min(t, wilcoxon) > 0.15
+    assert paired <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / len(rejections))
