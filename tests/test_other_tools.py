@@ -98,7 +98,9 @@ def test_a_row_names_its_check_or_the_reason_without_one(row: Row) -> None:
         assert row.numbers == NONE
         assert row.remark
     elif row.tool in STORED:
-        assert re.fullmatch(r"equal( to 1e-\d+| on two-way edges)?|different|one start|medians|draws|not run", row.numbers)
+        assert re.fullmatch(
+            r"equal( to 1e-\d+| on two-way edges)?|different|one start|medians|draws|not run", row.numbers
+        )
         assert row.remark or row.numbers == "equal"
     else:
         assert row.numbers == "not run"
