@@ -22,11 +22,15 @@ EPILOG = f"""examples:
   dreval sweep data.csv -m umap --grid n_neighbors=5,15 --journal sweep.journal
   dreval sweep data.csv -m tsne --grid perplexity=5,10 --report out.html
   dreval sweep data.csv -m lle --grid n_neighbors=8,9 --over split_measurements
+  dreval sweep cells.h5ad --use-rep X_pca -m umap --grid min_dist=0.1,0.5
 
 With --journal, the same command repeated continues where the last one stopped.
 
 {exit_codes("some setting failed")}"""
 
+EVALUATION = "dreval.evaluation.evaluation:Evaluation"
+MATRIX = ("layer", "use_rep")
+COLUMNS = ("labels", "groups", "ids", "header")
 ARGUMENTS = (
     "measures", "over", "split", "n_replicates", "n_components", "n_neighbors", "alpha", "ids", "header", "labels",
     "groups", "metric", "random_state", "n_jobs", "journal",
@@ -51,6 +55,7 @@ def add_command(add: Callable[..., CommandParser]) -> None:
         help="values of an option of the method; for several options every combination is run",
     )  # fmt: skip
     add_arguments(parser, "dreval.study.sweep:sweep", ARGUMENTS, **SHELL)
+    add_arguments(parser, EVALUATION, MATRIX)
     add_files(parser, "sweep", "MEASURE", "of this measure")
     add_formats(parser, "recipe, best_set (of each measure), table, notes")
 
@@ -73,11 +78,15 @@ def _sweep(options: Any, say: Printer) -> int:
     if repeated:
         hint = f"Separate the values of one option by commas: --grid {repeated[0]}=5,15."
         raise InputError("--grid", "must name an option once", repr(repeated[0]), hint)
+    from dreval.inputs.data import as_data
     from dreval.study.sweep import sweep
 
     arguments = {name: getattr(options, name) for name in ARGUMENTS}
+    data, matrix = options.data, {name: getattr(options, name) for name in MATRIX}
+    if set(matrix.values()) != {None}:  # which dreval.sweep lacks: in Python the matrix itself is passed
+        data = as_data(data, **matrix, **{name: arguments[name] for name in (*COLUMNS, "metric")})
     progress = False if options.quiet or options.json else None
-    result = sweep(options.data, options.method, dict(options.grid), progress=progress, **arguments)
+    result = sweep(data, options.method, dict(options.grid), progress=progress, **arguments)
     print_record(result, options, say)
     write_files(result, options, say, "sweep")
     is_incomplete = result.tidy()["n_replicates"].lt(arguments["n_replicates"]).any()

@@ -112,6 +112,7 @@ def _data_of(results: Results, data: Any) -> Data:
 
 def _classes(results: Results, labels: Any, data: Data) -> tuple[IntArray, npt.NDArray[Any], list[Note]]:
     """Return codes of the classes with three points or more (-1: other points), their names, and notes."""
+    rows = _rows(results, labels, data.n)
     if labels is None:
         labels = results.labels
     elif isinstance(labels, str):
@@ -119,7 +120,6 @@ def _classes(results: Results, labels: Any, data: Data) -> tuple[IntArray, npt.N
     if labels is None:
         hint = "Pass labels= to Evaluation, or here: a vector, or the name of a variable of the points."
         raise InputError("labels", "must be given for distances between classes", "none", hint)
-    rows = Rows(data.n, None if results.ids is None else pd.Index(results.ids))
     vector, notes = as_label_vector(labels, rows)
     codes, sizes = vector.codes.copy(), np.bincount(vector.codes[vector.codes >= 0], minlength=len(vector.classes))
     small = sizes < MIN_MEMBERS
@@ -139,6 +139,12 @@ def _classes(results: Results, labels: Any, data: Data) -> tuple[IntArray, npt.N
     return codes, vector.classes[large], list(notes)
 
 
+def _rows(results: Results, values: Any, n: int) -> Rows:
+    """Return the rows of a variable: with their names if its values were passed, and not if the result has them."""
+    has_values = values is None or isinstance(values, str)
+    return Rows(n, None if has_values or results.ids is None else pd.Index(results.ids))
+
+
 def _class_named(value: Any, argument: str, classes: npt.NDArray[Any]) -> str:
     """Return the name of a class that was asked for."""
     names = [str(name) for name in classes]
@@ -152,7 +158,7 @@ def _design(
     results: Results, groups: Any, data: Data, used: npt.NDArray[np.bool_]
 ) -> tuple[GroupDesign | None, list[Note]]:
     """Return the groups that the jackknife leaves out, None for single points, and a note where they are too few."""
-    recorded = results.recipe.get("groups")
+    recorded, rows = results.recipe.get("groups"), _rows(results, groups, data.n)
     if groups is None:
         if recorded is None:
             return None, []
@@ -160,10 +166,10 @@ def _design(
         if results._variables is None or name not in results._variables:
             hint = "Pass groups=, the group of each point: groups are never saved."
             raise InputError("groups", "must be given to a loaded result with groups", "none", hint)
-        groups = results._variables[name]
-    elif isinstance(groups, str):
+        groups = name
+    if isinstance(groups, str):
         groups = results._point_values(groups, "groups")
-    vector, notes = as_label_vector(groups, Rows(data.n, None), "groups")
+    vector, notes = as_label_vector(groups, rows, "groups")
     if (vector.codes < 0).any():
         raise InputError("groups", "must be known at each point", "missing groups", "Leave out these points.")
     if len(vector.classes) == data.n:

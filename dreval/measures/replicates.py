@@ -128,7 +128,7 @@ def stability(
         Class of each point, for supervised methods only.
     groups : (n,) array, column of X by name, or path, optional
         The group of each point, where points belong together (donor, patient, document). Halves are then halves of the
-        groups, and ``over="groups"`` leaves each group out.
+        groups, and ``over="groups"`` leaves each group out. Over seeds they are not used.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     journal : path, optional
@@ -241,11 +241,12 @@ def stability(
     value, parts = _value_and_parts(embedded, agreement, points, case.data.n, k)
     if few_groups := _few_groups(embedded.kind, case.data):
         parts |= {"conf_low": math.nan, "conf_high": math.nan}
+    groups = {} if embedded.kind == "seeds" else groups_parameter(case.data)  # seeds do not use them
     record: Stability = make_record(
         stability,
         case,
         value,
-        {"over": embedded.kind, "n_replicates": R, "n_components": d, "n_neighbors": k, **groups_parameter(case.data)},
+        {"over": embedded.kind, "n_replicates": R, "n_components": d, "n_neighbors": k, **groups},
         kind=Stability,
         parts=parts,
         chance=0.0,
@@ -464,7 +465,10 @@ def _notes(
     together = count_coincident(embedded.main, near, n)
     failures, tried = embedded.results.failures, len(embedded.results)
     notes: list[Note] = [note("stability.same_seeds")] if embedded.equal_seeds and not constant else []
-    if embedded.kind == "groups" and data.groups is not None:
+    if embedded.kind == "seeds" and data.groups is not None:
+        groups = groups_parameter(data)["groups"]
+        notes.append(note("groups.unused", groups=groups, over="seeds", others="groups or halves"))
+    elif embedded.kind == "groups" and data.groups is not None:
         notes.append(note("stability.groups", groups=len(data.groups.classes), left_out=len(embedded.main)))
     elif embedded.kind != "seeds":
         notes.append(note("stability.halved") if data.groups is None else note("stability.halved_groups"))

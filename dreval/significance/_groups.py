@@ -195,6 +195,8 @@ def whole_blocks(resampling: Resampling, samples: IntArray, argument: str) -> Ne
     split = np.unique(codes[samples != samples[rows][codes]])
     if len(split):
         received, hint = f"{len(split)} of {len(sizes)} blocks with rows of both", "Use permutation='within'."
+        if argument == "y":
+            hint = f"{hint[:-1]}, or pass the blocks of the rows of x, then those of y."
         raise InputError(argument, "must have each block in one sample where permutation is 'blocks'", received, hint)
     _refuse_same_values(samples[rows], argument, True, "blocks")
     return Nested(codes, sizes, rows, samples[rows], resampling)

@@ -91,7 +91,8 @@ def mmd_test(
         Which rows may change groups: all; those of the same block; or whole blocks of any size, of which each is in one
         group (donors, of which some were treated).
     blocks : (n,) array of classes, optional
-        The block of each row (those of ``x`` first, then those of ``y``), for ``permutation="within"`` and "blocks".
+        The block of each row, for ``permutation="within"`` and "blocks": those of the rows of ``x``, then those of the
+        rows of ``y``, as ``np.r_[donor[treated], donor[~treated]]``. With ``groups`` they are in the order of ``x``.
     n_resamples : int
         Number B of permutations; all splits are enumerated when there are no more.
     %(draws)s

@@ -162,7 +162,7 @@ def sweep(
         Class of each point, for measures of labels and supervised methods.
     groups : (n,) array, column of X by name, or path, optional
         The group of each point, where points belong together (donor, patient, document): halves are then random halves
-        of the groups, and the set is for samples of groups.
+        of the groups, and the set is for samples of groups. Over other replicates runs do not use them.
     ids : (n,) array or column of X by name, optional
         Names of the points; not used as a feature.
     header : "auto", True or False
@@ -524,6 +524,10 @@ def _notes(
     data, R, size = case.data, values.shape[2], _size(embedded.kind, case.data)
     notes: list[Note] = [*data.notes, *case.source.notes]
     notes += [note("sweep.same_seeds")] if embedded.equal_seeds else []
+    if embedded.kind != "halves" and data.groups is not None:
+        over = "seeds" if embedded.splits is None else "split measurements"
+        groups = groups_parameter(data)["groups"]
+        notes.append(note("groups.unused", groups=groups, over=over, others="halves"))
     if embedded.splits is not None:
         notes += [note("sweep.splits"), *embedded.splits.notes()]
     elif embedded.kind == "halves" and data.groups is not None:

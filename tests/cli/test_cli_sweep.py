@@ -76,6 +76,7 @@ def test_a_store_is_reused(run: Any) -> None:
         (("n_neighbors=10,15", "--table", "data.csv"), "must not be a file that is read"),
         (("n_neighbors=10,15", "--measures", "stres"), "Did you mean 'stress'?"),
         (("n_neighbors=10,15", "--over", "half"), "halves"),
+        (("n_neighbors=10,15", "--layer", "counts"), "`--layer` is only valid for AnnData: got 'counts'"),
     ],
 )
 def test_errors_are_code_2(run: Any, arguments: tuple[str, ...], message: str) -> None:

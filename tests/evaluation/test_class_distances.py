@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import itertools
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from pandas.testing import assert_frame_equal
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import t as student
 
@@ -147,6 +150,38 @@ def test_groups_are_left_out_together() -> None:
     assert "interval.few_groups" in {note.code for note in few.notes}
     single = results(groups=np.arange(46)).class_distances().tidy()
     assert_allclose(single["conf_low"], results().class_distances().tidy()["conf_low"])
+
+
+def test_rows_of_passed_values_are_matched_by_name() -> None:
+    """Values of the result need no names, as all of one object; values that are passed are matched, or have a note."""
+    names, donors = pd.Index([f"cell{i}" for i in range(46)]), pd.Series(np.arange(46) % 8)
+    obs = pd.DataFrame({"kind": LABELS, "donor": donors.to_numpy()}, index=names)
+    cells = SimpleNamespace(
+        X=X, obs=obs, obsm={"X_map": Y}, obs_names=names, var_names=pd.Index(list("abc")), layers={}, raw=None
+    )
+    expected = results(groups=donors).class_distances().tidy()
+    run = {"labels": "kind", "n_neighbors": 5, "random_state": 0}
+    result = dreval.Evaluation(cells, {"map": "X_map"}, groups="donor", **run).run("neighborhood_overlap", None, None)
+    single = dreval.Evaluation(cells, {"map": "X_map"}, **run).run("neighborhood_overlap", None, None)
+    shuffled = obs.sample(frac=1, random_state=0)
+
+    def of_rows(distances: Any) -> list[tuple[str, str]]:
+        return [(note.code, dict(note.values)["argument"]) for note in distances.notes if note.code.startswith("rows.")]
+
+    for distances in (
+        result.class_distances(),
+        result.class_distances(labels="kind", groups="donor"),
+        single.class_distances(groups="donor"),
+        single.class_distances(labels=obs["kind"], groups=obs["donor"]),
+    ):
+        assert_frame_equal(distances.tidy(), expected)
+        assert of_rows(distances) == []
+    matched = single.class_distances(labels=shuffled["kind"], groups=shuffled["donor"])
+    assert_frame_equal(matched.tidy(), expected)
+    assert of_rows(matched) == [("rows.matched", "labels"), ("rows.matched", "groups")]
+    nameless = single.class_distances(labels=LABELS, groups=donors.to_numpy())
+    assert_frame_equal(nameless.tidy(), expected)
+    assert of_rows(nameless) == [("rows.data_alone", "labels"), ("rows.data_alone", "groups")]
 
 
 def test_one_pair_has_its_row_of_all_pairs() -> None:

@@ -501,6 +501,14 @@ def test_the_command_line_on_a_file(
     code, _, err = call(capfd, "evaluate", "cells.h5ad", "--layer", "X_pca", "-e", "X_umap")
     assert (code, "`--layer` must be a layer" in err) == (2, True)
     assert call(capfd, "embed", "cells.h5ad", "pca", "pca.csv", "--layer", "counts", "--quiet") == (0, "", "")
+    sweep = ("-m", "pca", "--grid", "n_components=1,2", "--labels", "kind", "--random-state", "0", "--json")
+    by_option = call(capfd, "sweep", "cells.h5ad", "--use-rep", "X_pca", *sweep)
+    assert by_option == call(capfd, "sweep", "cells.h5ad:obsm:X_pca", *sweep)
+    mean = json.loads(by_option[1])["table"][0]["mean"]
+    of_pca = dreval.sweep(adata.obsm["X_pca"], "pca", {"n_components": [1, 2]}, random_state=0)
+    assert mean == of_pca.tidy()["mean"].iloc[0]
+    code, out, _ = call(capfd, "sweep", "cells.h5ad", "--layer", "counts", *sweep)
+    assert (code, json.loads(out)["table"][0]["mean"] != mean) == (0, True)
     assert pd.read_csv("pca.csv", index_col=0).index.tolist() == CELLS
 
 

@@ -123,6 +123,10 @@ def test_mmd_moves_whole_blocks_of_any_size():
     assert result.p_kind == "exact"
     assert_allclose(np.sort(result.null_distribution), np.sort(expected), rtol=1e-9)
     assert result.p_value == pytest.approx(np.mean(np.array(expected) >= result.statistic - 1e-12))
+    samples, in_order = (x[treated], x[~treated]), np.r_[groups[treated], groups[~treated]]
+    assert dreval.mmd_test(*samples, permutation="blocks", blocks=in_order).p_value == result.p_value
+    with pytest.raises(InputError, match="pass the blocks of the rows of x, then those of y"):
+        dreval.mmd_test(*samples, permutation="blocks", blocks=groups)
 
 
 def test_a_variable_that_varies_within_groups_is_permuted_within_them():

@@ -54,6 +54,35 @@ def test_stability_of_halves_draws_groups():
     assert "stability.halved_groups" in [note.code for note in record.notes]
 
 
+def noisy(X, n_components, random_state, size=1.0):
+    """Return the first columns with noise that depends on the seed."""
+    return X[:, :n_components] + size * np.random.default_rng(random_state).normal(size=(len(X), n_components))
+
+
+def test_a_note_says_where_runs_do_not_use_groups():
+    """Seeds have all points: the value is that without groups, which are not in the printed text of the replicates."""
+    donors = {"groups": pd.Series(GROUPS, name="donor"), "random_state": 0}
+    record = dreval.stability(X, noisy, n_replicates=3, **donors)
+    assert float(record) == float(dreval.stability(X, noisy, n_replicates=3, random_state=0))
+    assert "over 3 seeds:" in str(record)
+    text = "The 8 groups (donor) do not change the runs: over seeds, each has all points."
+    assert [str(note) for note in record.notes] == [f"{text} Over groups or halves, runs leave out groups."]
+    for over in ("groups", "halves", "both"):
+        record = dreval.stability(X, noisy, over=over, n_replicates=3, n_neighbors=5, **donors)
+        assert "groups.unused" not in {note.code for note in record.notes}
+        assert "8 groups (donor)" in str(record)
+
+    grid = {"size": [0.1, 2.0]}
+    for over, text in (("seeds", "over seeds"), ("split_measurements", "over split measurements"), ("halves", "")):
+        result = dreval.sweep(X, noisy, grid, over=over, n_replicates=3, **donors)
+        notes = [str(note) for note in result.notes if note.code == "groups.unused"]
+        alone = dreval.sweep(X, noisy, grid, over=over, n_replicates=3, random_state=0)
+        assert result.tidy()["mean"].equals(alone.tidy()["mean"]) == bool(text)
+        assert [f"{text}, each has all points. Over halves, runs leave out groups." in note for note in notes] == (
+            [True] if text else []
+        )
+
+
 def test_a_journal_of_other_groups_is_not_used(tmp_path):
     """Halves of other groups are other work."""
     path = tmp_path / "x.journal"
