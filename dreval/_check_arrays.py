@@ -316,7 +316,9 @@ def strip_texts(values: Any) -> npt.NDArray[Any]:
 
 def are_whole(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.bool_]:
     """Return which floats are whole numbers, small enough for a float to be exact."""
-    whole: npt.NDArray[np.bool_] = (np.rint(values) == values) & (np.abs(values) < EXACT_INTEGERS)
+    with np.errstate(over="ignore"):  # longer floats may become infinite, which is not whole
+        floats = values.astype(np.float64)
+    whole: npt.NDArray[np.bool_] = (np.rint(floats) == floats) & (np.abs(floats) < EXACT_INTEGERS)
     return whole
 
 

@@ -545,9 +545,9 @@ def test_a_result_names_the_matrix_of_its_data(ad: ModuleType, tmp_path: Path) -
         evaluation = dreval.Evaluation(adata, {"map": PCA[:, :2]}, n_neighbors=5, random_state=0, **options)
         results = evaluation.run("trustworthiness", tests=None, ci=None)
         passed = {"dreval": dreval, "data": adata, "map_coordinates": PCA[:, :2]}
-        again = eval(results.recipe["call"], passed)
-        assert again.table["value"].equals(results.table["value"])
-        assert again.recipe.get("matrix") == results.recipe.get("matrix") == (options or None)
+        repeated = eval(results.recipe["call"], passed)
+        assert repeated.table["value"].equals(results.table["value"])
+        assert repeated.recipe.get("matrix") == results.recipe.get("matrix") == (options or None)
         results.save(tmp_path / "r.dreval")
         for part in (results, dreval.load_results(tmp_path / "r.dreval")):
             assert (f"of data ({name}): 24 points" in str(part)) == bool(name)
