@@ -308,6 +308,7 @@ def _stored_values(reference: Any) -> _Values | None:
         return None
     hint = "Store those of dreval.testing.replicate_values(method, X), or pass the method itself."
     if np.ndim(reference) != 1:
+        hint = f"{hint} {TWO_MAPS_HINT}"
         raise InputError("reference", "must be a method, or the values of its runs", describe(reference), hint)
     values = np.asarray(check_numeric(reference, "reference"), dtype=np.float64)
     check_finite(values, "reference")

@@ -59,6 +59,7 @@ get_cache(nb_execution_cache_path).list_cache_records()  # makes the data base b
 
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
+smartquotes_action = "qe"  # quotes and ellipses; the options of commands keep their two dashes
 
 autodoc_typehints = "none"
 autodoc_member_order = "bysource"

@@ -375,7 +375,7 @@ def judged(data: str, draw: int, names: Sequence[str], changes: Sequence[str]) -
     ev = dreval.Evaluation(sample.X, embeddings, **variables, n_neighbors=K, random_state=draw, n_jobs=1)
     options = {name: {"n_init": 2} for name in names if name.startswith("kmeans")}
     options |= {name: {"size": 30} for name in names if name == "kbet"} | {"points": {"n_partitions": 3}}
-    options |= {name: {"embedding_distance": "euclidean"} for name in names if name == "bras"}  # the maps have no origin
+    options |= {"bras": {"embedding_distance": "euclidean"}} if "bras" in names else {}  # maps have no origin
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         results = ev.run(list(names), tests=None, options=options)
