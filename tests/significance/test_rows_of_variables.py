@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +14,7 @@ from scipy.spatial.distance import pdist, squareform
 import dreval
 from dreval.errors import InputError, InputWarning
 from dreval.geometry.kernels import gram_matrix
+from dreval.inputs.variables import row_id_notes
 
 RNG = np.random.default_rng(0)
 N = 24
@@ -275,3 +277,31 @@ def test_names_of_the_first_variable_alone(name):
     for y in (VALUES, pd.Series(VALUES)):
         assert "rows.data_alone" in [note.code for note in run(name, frame, y).notes]
     assert run(name, POINTS, VALUES).notes == run(name, pd.DataFrame(POINTS), VALUES).notes
+
+
+def test_columns_of_one_type_are_judged_as_single_columns() -> None:
+    """Tables of one type, checked at once, have the notes of the same columns as objects, checked one by one."""
+    n, rng = 12, np.random.default_rng(0)
+    parts = [
+        rng.permutation(n),
+        np.arange(n) % 5,
+        np.zeros(n),
+        rng.normal(size=n),
+        2.0**60 + 2.0**12 * np.arange(n),
+        np.r_[np.nan, np.arange(1, n)],
+        np.r_[np.inf, np.arange(1, n)],
+    ]
+    named_columns = set()
+    for dtype in (np.float64, ">f8", np.float32, np.int64):
+        for chosen in itertools.product(range(len(parts)), repeat=2):
+            table = np.column_stack([parts[part] for part in chosen])
+            if dtype == np.int64 and not np.isin(table, np.arange(n)).all():
+                continue
+            frame = pd.DataFrame(table.astype(dtype), columns=["a", "b"])
+            notes = row_id_notes(frame, "x", named=True)
+            assert notes == row_id_notes(frame.astype(object), "x", named=True)
+            named_columns |= {dict(note.values)["argument"] for note in notes}
+    assert named_columns == {"x['a']", "x['b']"}
+    beyond_exact = pd.DataFrame({"a": parts[4], "b": parts[3]})  # not every whole number is a float there
+    assert row_id_notes(beyond_exact, "x", named=True) == ()
+    assert len(row_id_notes(beyond_exact.assign(a=parts[0]), "x", named=True)) == 1
